@@ -4,11 +4,12 @@
 
 #include "support/run.h"
 
-// Errors were 1e-13 at most, of states and rates of size one in mechanisms of 300 bodies.
+// Errors were 2e-12 at most of the largest rate, in mechanisms of 300 bodies.
 #define TOLERANCE 1e-11
 
-// The power of a drive at the root by `rcr` is 1e-9 of its value off: it is a sum over accelerations of all bodies.
-#define RCR_TOLERANCE 1e-8
+// Accelerations by `rcr` agree as well, but its power of drives, a sum over the accelerations of all bodies, had errors
+// of 6e-11 of it.
+#define RCR_TOLERANCE 1e-9
 
 // Rates and second derivatives at the start and later.
 static const double polynomial[] = {0, 0.7, -0.9, 0.4};
@@ -67,6 +68,19 @@ static lwt_net begin(uint64_t seed)
     return net;
 }
 
+/** At the root, in the middle, at the tip, two adjacent, several. */
+static const struct {
+    int at[4], n;
+} places[] = {{{1}, 1}, {{150}, 1}, {{290}, 1}, {{150, 151}, 2}, {{1, 80, 200, 288}, 4}};
+
+// Drives at these places, until another effect is set.
+static void set_places(int place)
+{
+    memset(&change_of, 0, sizeof change_of);
+    memcpy(change_of.at, places[place].at, sizeof change_of.at);
+    change_of.n = places[place].n;
+}
+
 // -------------------------------------------------------------------------------------------- checks
 
 static void check_tree(lwt_net *net)
@@ -106,24 +120,17 @@ static void check_closed(lwt_net *net)
 static void check_ring(uint64_t seed)
 {
     lwt_net net = begin(seed);
-    lwt_net_ring(&net, false, 280);
+    lwt_net_ring(&net, false, 290);
     check_closed(&net);
 }
 
 // --------------------------------------------------------------------------------------------- cases
 
-/** At the root, in the middle, at the tip, two adjacent, several. */
-static const struct {
-    int at[4], n;
-} places[] = {{{1}, 1}, {{150}, 1}, {{290}, 1}, {{150, 151}, 2}, {{1, 80, 200, 288}, 4}};
-
 static void drives(void **state)
 {
     (void)state;
     for (int i = 0; i < LWI_COUNT(places); i++) {
-        memset(&change_of, 0, sizeof change_of);
-        memcpy(change_of.at, places[i].at, sizeof change_of.at);
-        change_of.n = places[i].n;
+        set_places(i);
         change_of.spring = i & 1;
         check_path((uint64_t)i);
         check_ring((uint64_t)i);
@@ -148,9 +155,7 @@ static void mounts(void **state)
 {
     (void)state;
     for (int i = 0; i < LWI_COUNT(places); i++) {
-        memset(&change_of, 0, sizeof change_of);
-        memcpy(change_of.at, places[i].at, sizeof change_of.at);
-        change_of.n = places[i].n;
+        set_places(i);
         change_of.mount = true;
         check_path((uint64_t)i);
         check_ring((uint64_t)i);
@@ -162,7 +167,7 @@ static void drives_beside_rotors(void **state)
 {
     (void)state;
     memset(&change_of, 0, sizeof change_of);
-    change_of.at[0] = 1, change_of.at[1] = 140, change_of.n = 2;
+    change_of.at[0] = 1, change_of.at[1] = 120, change_of.n = 2;
     change_of.rotor = true;
     check_path(1);
     check_ring(1);
@@ -172,12 +177,10 @@ static void wrenches(void **state)
 {
     (void)state;
     for (int i = 0; i < LWI_COUNT(places); i++) {
-        memset(&change_of, 0, sizeof change_of);
-        memcpy(change_of.at, places[i].at, sizeof change_of.at);
-        change_of.n = places[i].n;
+        set_places(i);
         change_of.wrench = true;
         check_path((uint64_t)i);
-        if (i != 2) check_ring((uint64_t)i);
+        check_ring((uint64_t)i);
     }
 }
 
@@ -314,9 +317,7 @@ static void work_balances_energy(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
-        memset(&change_of, 0, sizeof change_of);
-        memcpy(change_of.at, places[4].at, sizeof change_of.at);
-        change_of.n = places[4].n;
+        set_places(4);
         change_of.mount = i == 1;
         change_of.wrench = i == 2;
         lwt_net net = begin((uint64_t)i);
