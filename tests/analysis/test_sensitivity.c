@@ -42,15 +42,21 @@ static const char model_text[] =
     "  speed: {of: joint.A.qd0}\n"
     "simulation: {duration: 2, sample: 0.5}\n";
 
-static lw_model *four_bar(lw_options *options)
+// The model and the options of a text.
+static lw_model *parse(const char *text, lw_options *options)
 {
     lw_error error;
     lw_model *model = NULL;
     lw_options_default(options);
-    lwt_ok(lw_model_parse(model_text, strlen(model_text), "four_bar.yaml",
-                          &(lw_read_desc){.format = "yaml"}, &model, options, &error),
+    lwt_ok(lw_model_parse(text, strlen(text), "model.yaml", &(lw_read_desc){.format = "yaml"},
+                          &model, options, &error),
            &error);
     return model;
+}
+
+static lw_model *four_bar(lw_options *options)
+{
+    return parse(model_text, options);
 }
 
 static lw_sensitivity *differentiate(const lw_model *model, const lw_options *options, int n,
@@ -104,12 +110,7 @@ static void test_integral(void **state)
     snprintf(text, sizeof text, "%.*s%s%s", (int)(at - model_text), model_text, signals,
              at + strlen("measures:\n"));
     lw_options options;
-    lw_error error;
-    lw_model *model = NULL;
-    lw_options_default(&options);
-    lwt_ok(lw_model_parse(text, strlen(text), "four_bar.yaml", &(lw_read_desc){.format = "yaml"},
-                          &model, &options, &error),
-           &error);
+    lw_model *model = parse(text, &options);
     lw_sensitivity *s = differentiate(model, &options, 5, by, "measure.sum");
     lwt_near(lw_sensitivity_value(s, 0, LW_STATISTIC_LAST), 8.27985301791174, 1e-9);
     for (int k = 0; k < 5; k++)
@@ -208,12 +209,7 @@ static void test_floating_by_adjoint(void **state)
     static const char *const by[] = {"m", "arm", "k", "c", "w"};
     static const lw_statistic which[] = {LW_STATISTIC_LAST, LW_STATISTIC_MEAN, LW_STATISTIC_RMS};
     lw_options options;
-    lw_error error;
-    lw_model *model = NULL;
-    lw_options_default(&options);
-    lwt_ok(lw_model_parse(floating_text, strlen(floating_text), "floating.yaml",
-                          &(lw_read_desc){.format = "yaml"}, &model, &options, &error),
-           &error);
+    lw_model *model = parse(floating_text, &options);
     lw_sensitivity *differences = differentiate(model, &options, 5, by, NULL);
     options.rtol = options.atol = 1e-12;
     for (int i = 0; i < 3; i++) {
@@ -276,12 +272,7 @@ static const char driven_text[] =
 static void both_methods_agree(const char *text, int n, const char *const *by)
 {
     lw_options options;
-    lw_error error;
-    lw_model *model = NULL;
-    lw_options_default(&options);
-    lwt_ok(lw_model_parse(text, strlen(text), "late.yaml", &(lw_read_desc){.format = "yaml"},
-                          &model, &options, &error),
-           &error);
+    lw_model *model = parse(text, &options);
     lw_sensitivity *differences = differentiate(model, &options, n, by, NULL);
     options.rtol = options.atol = 1e-13;
     lw_sensitivity *s = by_adjoint(model, &options, n, by, LW_STATISTIC_LAST);
@@ -329,12 +320,7 @@ static void test_groups_by_adjoint(void **state)
     (void)state;
     static const char *const by[] = {"k", "c", "m", "second", "both", "x", "L", "g", "tilt"};
     lw_options options;
-    lw_error error;
-    lw_model *model = NULL;
-    lw_options_default(&options);
-    lwt_ok(lw_model_parse(grouped_text, strlen(grouped_text), "grouped.yaml",
-                          &(lw_read_desc){.format = "yaml"}, &model, &options, &error),
-           &error);
+    lw_model *model = parse(grouped_text, &options);
     lw_sensitivity *differences = differentiate(model, &options, LWI_COUNT(by), by, NULL);
     options.rtol = options.atol = 1e-12;
     lw_sensitivity *s = by_adjoint(model, &options, LWI_COUNT(by), by, LW_STATISTIC_LAST);
@@ -368,12 +354,7 @@ static void test_corner_by_adjoint(void **state)
     (void)state;
     static const char *const by[] = {"k"};
     lw_options options;
-    lw_error error;
-    lw_model *model = NULL;
-    lw_options_default(&options);
-    lwt_ok(lw_model_parse(rope_text, strlen(rope_text), "rope.yaml",
-                          &(lw_read_desc){.format = "yaml"}, &model, &options, &error),
-           &error);
+    lw_model *model = parse(rope_text, &options);
     lw_sensitivity *s = by_adjoint(model, &options, 1, by, LW_STATISTIC_LAST);
     assert_non_null(strstr(lw_sensitivity_warning(s), "tendon 'rope' passes a corner of its law"));
     lw_sensitivity_destroy(s);
@@ -450,12 +431,8 @@ static void test_lag_by_adjoint(void **state)
         "measures: {q: joint.A.q0}\n";
     lw_options options;
     lw_error error;
-    lw_model *model = NULL;
     lw_sensitivity *s = NULL;
-    lw_options_default(&options);
-    lwt_ok(lw_model_parse(text, strlen(text), "lag.yaml", &(lw_read_desc){.format = "yaml"}, &model,
-                          &options, &error),
-           &error);
+    lw_model *model = parse(text, &options);
     const char *const by[] = {"m"};
     const lw_sensitivity_desc desc = {
         .options = &options, .nby = 1, .by = by, .method = LW_SENSITIVITY_ADJOINT};

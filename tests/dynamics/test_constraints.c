@@ -353,9 +353,9 @@ static void trees_have_none(void **unused)
     assert_int_equal(lw_constraints_tree(c, 0, q, v, NULL, M, h), LW_OK);
     assert_int_equal(lw_mass_matrix(d, 0, q, N), LW_OK);
     assert_int_equal(lw_inverse_dynamics(d, 0, q, v, zero, NULL, tau), LW_OK);
+    // N and tau are found by SIMD kernels, with other rounding errors
     for (int i = 0; i < 9; i++) assert_true(fabs(M[i] - N[i]) <= 1e-14 * (1 + fabs(M[i])));
-    for (int i = 0; i < 3; i++)
-        assert_true(fabs(h[i] - tau[i]) <= 1e-14 * (1 + fabs(h[i]))); // by a kernel
+    for (int i = 0; i < 3; i++) assert_true(fabs(h[i] - tau[i]) <= 1e-14 * (1 + fabs(h[i])));
     assert_int_equal(lw_constraints_evaluate(c, 0, q, NULL, NULL, NULL, NULL, NULL),
                      LW_ERR_ARGUMENT);
     lw_constraints_destroy(c);
