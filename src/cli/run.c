@@ -141,6 +141,7 @@ static void print_summary(const cli_arguments *arguments, const lw_sim *sim, con
     if (arguments->processes && !arguments->processes->lost) print_ranks(arguments->processes);
     printf("rows         %ld\n", w->rows);
     for (int i = 0; i < arguments->noutput; i++) printf("written      %s\n", arguments->output[i]);
+    if (arguments->events) printf("written      %s\n", arguments->events);
     cli_rows_print_measures(w);
 }
 
@@ -242,6 +243,7 @@ static void json_summary(const cli_arguments *arguments, const lw_sim *sim, cons
     cli_rows_json_measures(w, &json);
     json_open(&json, "files", '[');
     for (int i = 0; i < arguments->noutput; i++) json_text(&json, NULL, arguments->output[i]);
+    if (arguments->events) json_text(&json, NULL, arguments->events);
     json_close(&json, ']');
     json_close(&json, '}');
 }

@@ -6,6 +6,7 @@ usage: test_results.py LINKWORK MODELS [--kills N] [unittest arguments]
 --kills N   kill a writing run at N random times (default 10)
 """
 import csv
+import json
 import os
 import random
 import resource
@@ -73,6 +74,9 @@ events:
                           ("tick", "set n", "4"), ("end", "set n, stop", "5")])
         for event, time_of in zip(table, (0, 0.4, 0.5, 0.8, 0.95)):
             self.assertAlmostEqual(float(event["time"]), time_of, 12)
+        words = ("run", self.path("m.yaml"), "--sample", "0.3", "-o", self.path("n.csv"), "--events", self.path("e.csv"))
+        self.assertEqual(json.loads(self.call(*words, "--json").stdout)["files"], [self.path("n.csv"), self.path("e.csv")])
+        self.assertIn("written      %s\n" % self.path("e.csv"), self.call(*words).stdout)
         self.call("convert", self.path("m.h5"), "--events", self.path("f.csv"), "-o", self.path("g.h5"))
         self.call("convert", self.path("g.h5"), "--events", self.path("g.csv"))
         self.assertEqual(read(self.path("f.csv")), read(self.path("e.csv")))
