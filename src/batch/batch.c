@@ -221,6 +221,7 @@ static void leave_impact(lw_batch *b, int i, const lw_sim *sim)
 
 static size_t kept_bytes(const lw_sim *sim)
 {
+    LWI_ASSERT(lwi_sim_step_numbers(sim) <= LWI_STEP_NUMBERS); // lanes have no other integrators
     return (size_t)lwi_sim_step_numbers(sim) * sizeof *sim->kept_step;
 }
 

@@ -82,8 +82,8 @@ typedef struct lwi_triggers {
     double *value; ///< [most switches of an event] scratch
     long *count;   ///< [nevent]
     long total;
-    lw_occurrence
-        *log; ///< [logged, room] those since the last row of a run, or of the last step call
+    /** [logged] those since the last row of a run, or of the last step call; room for `room` */
+    lw_occurrence *log;
     int logged, room;
     int stopped;        ///< event that ended the run; -1: none
     int repeats;        ///< of events in succession without time between them
@@ -219,8 +219,8 @@ struct lw_sim {
     double *output;    ///< [model noutput_value] of the observation
     double next_break; ///< next time at which the model is not smooth; > t
     lwi_pending pending;
-    double *
-        kept_step; ///< [lwi_sim_step_numbers] of a state that was set; zero once the integrator has them
+    /** [lwi_sim_step_numbers] of a state that was set; zero once the integrator has them */
+    double *kept_step;
     lwi_events events;
     lwi_triggers triggers;
     int recorded; ///< 1 + the event of which the next observation is the row; 0: none

@@ -105,11 +105,6 @@ static lw_status write_row(lw_batch_writer *w, const double *row, const unsigned
     return ferror(w->csv) ? io_failed(w, "cannot be written") : LW_OK;
 }
 
-static lw_status add_event(void *user, const lw_result_event *event)
-{
-    return lwi_hdf5_event(user, event);
-}
-
 static lw_status instance_row(lw_batch_writer *w, int i)
 {
     lw_batch *b = w->batch;
@@ -145,7 +140,7 @@ static lw_status instance_row(lw_batch_writer *w, int i)
     memcpy(row + n, w->rows.row + 1, (size_t)(w->nown - 1) * sizeof *row);
     w->written[i] = true;
     if (w->hdf5)
-        TRY(lwi_result_take_events(w->batch->model, o, w->count++, number, add_event, w->hdf5));
+        TRY(lwi_result_write_events(w->batch->model, o, w->count++, number, w->hdf5));
     return write_row(w, row, o->reaction_undetermined);
 }
 

@@ -3,21 +3,31 @@
 
 #include <string.h>
 
+static void widen(int room[2], const char *name, const char *action)
+{
+    const int need[2] = {(int)strlen(name) + 1, (int)strlen(action) + 1};
+    for (int k = 0; k < 2; k++)
+        if (need[k] > room[k]) room[k] = need[k];
+}
+
 void lwi_result_event_room(const lw_model *model, int room[2])
 {
     room[0] = room[1] = 0;
-    for (int i = 0; i < lw_model_event_count(model); i++) {
-        const int name = (int)strlen(lw_model_event_name(model, i)) + 1,
-                  action = (int)strlen(lw_model_event_action(model, i)) + 1;
-        if (name > room[0]) room[0] = name;
-        if (action > room[1]) room[1] = action;
-    }
+    for (int i = 0; i < lw_model_event_count(model); i++)
+        widen(room, lw_model_event_name(model, i), lw_model_event_action(model, i));
 }
 
-lw_status lwi_result_take_events(const lw_model *model, const lw_observation *o, long row,
-                                 int instance,
-                                 lw_status (*take)(void *user, const lw_result_event *event),
-                                 void *user)
+lw_status lwi_result_find_event_room(lw_result *result, lw_error *error)
+{
+    const lw_result_event *event = NULL;
+    long n = 0;
+    TRY(lw_result_events(result, &event, &n, error));
+    for (long i = 0; i < n; i++) widen(result->meta.event_room, event[i].name, event[i].action);
+    return LW_OK;
+}
+
+lw_status lwi_result_write_events(const lw_model *model, const lw_observation *o, long row,
+                                  int instance, lwi_hdf5_writer *writer)
 {
     for (int i = 0; i < o->noccurrence; i++) {
         const lw_occurrence *one = &o->occurrence[i];
@@ -26,7 +36,7 @@ lw_status lwi_result_take_events(const lw_model *model, const lw_observation *o,
                                        .instance = instance,
                                        .name = lw_model_event_name(model, one->event),
                                        .action = lw_model_event_action(model, one->event)};
-        TRY(take(user, &event));
+        TRY(lwi_hdf5_event(writer, &event));
     }
     return LW_OK;
 }

@@ -27,8 +27,8 @@ typedef struct lwi_result_meta {
     const char *formulation, *layout; ///< of the state: "coordinate 7, speed 7, work 1"
     int nx;
     const lw_summary *summary; ///< writer: read at close
-    int event_room
-        [2]; ///< writer: bytes of names and actions of events, terminators included; 0: there are no events
+    /** writer: bytes of names and of actions of events, terminators included; 0: there are no events */
+    int event_room[2];
 } lwi_result_meta;
 
 // ---- hdf5_write.c

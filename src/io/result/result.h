@@ -70,11 +70,11 @@ lw_status lwi_result_meta_of(const lw_sim *sim, const lw_model *model, lwi_arena
                              lwi_result_meta *meta);
 /** Bytes of the names and actions of a model's events; 0: it has none. */
 void lwi_result_event_room(const lw_model *model, int room[2]);
-/** The events of an observation, before it is row `row`. */
-lw_status lwi_result_take_events(const lw_model *model, const lw_observation *observation, long row,
-                                 int instance,
-                                 lw_status (*take)(void *user, const lw_result_event *event),
-                                 void *user);
+/** Widens result->meta.event_room to that of the events of the result. */
+lw_status lwi_result_find_event_room(lw_result *result, lw_error *error);
+/** Adds the events of an observation to a file, before the observation is written as row `row`. */
+lw_status lwi_result_write_events(const lw_model *model, const lw_observation *observation,
+                                  long row, int instance, lwi_hdf5_writer *writer);
 /** Builds the index by name from result->column. */
 lw_status lwi_result_sort_names(lw_result *result);
 /** Blocks of a state as a string: "coordinate 7, speed 7, work 1"; NULL: no memory. */

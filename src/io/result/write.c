@@ -153,11 +153,6 @@ static lw_status csv_poll(lw_writer *w)
     return csv_failed(w, lwi_csv_flush(w->csv));
 }
 
-static lw_status add_event(void *user, const lw_result_event *event)
-{
-    return lwi_hdf5_event(user, event);
-}
-
 // The events of the first `rows` rows of a result.
 static lw_status copy_events(lw_result *from, long rows, lwi_hdf5_writer *to, lw_error *error)
 {
@@ -179,8 +174,8 @@ lw_status lw_writer_row(lw_writer *writer, const lw_observation *observation)
     }
     if (writer->memory) return lwi_result_memory_row(writer->memory, writer->sim, observation);
     TRY(lwi_result_rows_fill(&writer->rows, observation));
-    TRY(lwi_result_take_events(lw_sim_model(writer->sim), observation, writer->count++, 0,
-                               add_event, writer->hdf5));
+    TRY(lwi_result_write_events(lw_sim_model(writer->sim), observation, writer->count++, 0,
+                                writer->hdf5));
     lw_sim_get_state(writer->sim, NULL, writer->x);
     lw_sim_summary(writer->sim, &writer->summary); // of the rows, not of steps after the last one
     return lwi_hdf5_row(writer->hdf5, writer->rows.row, writer->x,
@@ -482,19 +477,6 @@ static lw_status columns_of(const lw_result *r, const char *const *names,
     return LW_OK;
 }
 
-static lw_status find_event_room(lw_result *r, lw_error *error)
-{
-    const lw_result_event *event = NULL;
-    long n = 0;
-    TRY(lw_result_events(r, &event, &n, error));
-    for (long i = 0; i < n; i++) {
-        const int name = (int)strlen(event[i].name) + 1, action = (int)strlen(event[i].action) + 1;
-        if (name > r->meta.event_room[0]) r->meta.event_room[0] = name;
-        if (action > r->meta.event_room[1]) r->meta.event_room[1] = action;
-    }
-    return LW_OK;
-}
-
 // Everything that the reader has is written again, so that a damaged or foreign object of the file is not
 // copied.
 static lw_status convert_to_hdf5(lw_result *r, const char *path, const char *const *names,
@@ -502,7 +484,7 @@ static lw_status convert_to_hdf5(lw_result *r, const char *path, const char *con
 {
     lwi_result_columns columns = {0};
     hdf5_target target = {.from = r, .error = error};
-    TRY(find_event_room(r, error));
+    TRY(lwi_result_find_event_room(r, error));
     lw_status status = columns_of(r, names, &columns, &target);
     if (status != LW_OK)
         lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");

@@ -52,9 +52,9 @@ typedef struct lwi_index3_coupler {
     int joint, coordinate, iv; ///< all forces on one joint coordinate together; joint < 0: none
     int first, end;            ///< they are lwi_index3.acting first .. end - 1
     int distance, coupling;    ///< 1 + number of the distance joint or coupling, or 0
-    int body[LWI_EDGE_BODIES]; ///< of most two, 0: the ground
-    int n, rows;               ///< n: of a force along a length, its bodies but the ground; else 2
-    bool ground;               ///< it acts on the ground
+    int body[LWI_EDGE_BODIES]; ///< [n] 0: the ground
+    int n, rows;               ///< n: 2; of a force along a length, its moving bodies
+    bool ground;               ///< a force along a length: it acts on the ground too
     double rotor;              ///< > 0: no force, but a rotor of this inertia on the coordinate
     const lwi_joint_friction_par *dry; ///< friction of the coordinate, NULL: none
     lwi_index3_slipping slip;

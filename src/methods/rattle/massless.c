@@ -162,7 +162,8 @@ void lwi_rattle_drift_massless(lwi_rattle *d, int k, double h)
 void lwi_rattle_find_mobilities(lwi_rattle *d)
 {
     const lwi_system *s = &d->system;
-    for (int i = 0; i < (d->nmassless ? s->transfer->nborrower : 0); i++)
+    if (!d->nmassless) return;
+    for (int i = 0; i < s->transfer->nborrower; i++)
         lwi_transfer_mobility(s, i, SHARE, d->massless_K[i]);
 }
 

@@ -105,8 +105,8 @@ typedef struct lwi_rattle {
     bool coordinates; ///< rows or forces depend on coordinates of joints
     bool dissipates;  ///< some force is no function of the position alone
     int order;        ///< of the composition
-    int at_momentum, at_work, at_memory, at_lambda,
-        at_massless; ///< indices in x; at_work < 0: none
+    int at_momentum, at_work;               ///< indices in x; at_work < 0: none
+    int at_memory, at_lambda, at_massless; ///< likewise
     lwi_auxiliary auxiliary;
     lwi_signal_steps signals;
     lwi_rattle_counts counts;
@@ -157,14 +157,15 @@ void lwi_rattle_wrench(const lwi_rattle *d, int k, const double *lambda, double 
 
 // ---- bodies without mass (massless.c)
 
-/** Lists them. */
+/** Fills massless, massless_of and massless_K; nmassless stays 0 if every body has mass and inertia.
+ *  @return LW_ERR_MEMORY */
 lw_status lwi_rattle_list_massless(lwi_rattle *d, lwi_arena *arena);
 /** Their velocities from and to x [6 nmassless], the memory of the state. */
 void lwi_rattle_load_massless(lwi_rattle *d, const double *x);
 void lwi_rattle_store_massless(const lwi_rattle *d, double *x);
 /** Their velocities from the solution of the system. */
 void lwi_rattle_take_velocities(lwi_rattle *d);
-/** Momenta that are zero, without what their sums have rounded off. */
+/** Sets the momenta that are zero for want of mass or inertia to exactly zero, with what their sums have rounded off. */
 void lwi_rattle_clear_momenta(lwi_rattle *d);
 /** Displacements with which the iterations of a step of length h begin. */
 void lwi_rattle_guess_massless(lwi_rattle *d, double h);
@@ -178,6 +179,7 @@ void lwi_rattle_solve_massless(lwi_rattle *d);
 void lwi_rattle_find_mobilities(lwi_rattle *d);
 /** That of a body of the elimination [6][6]; NULL: it has mass and inertia. */
 const double *lwi_rattle_mobility(const lwi_rattle *d, int body);
+/** x := K f */
 void lwi_rattle_multiply(const double K[36], const double f[6], double x[6]);
 
 // ---- the second kick (kick.c)

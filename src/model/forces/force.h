@@ -134,6 +134,8 @@ typedef struct lwi_force_type {
     /** What it does to its bodies; returns how many actions. */
     int (*actions)(const void *par, const lwi_force_state *, lwi_force_action *);
     const lwi_force_outputs *outputs;
+    /** For implicit integrators, where the place is unknown: the length along which it acts (length.h).  NULL: none. */
+    const struct lwi_force_length *length;
     /** Which smooth piece of a continuous law acts: taut or slack, limited or not.  NULL: the law is smooth, or has modes. */
     int (*piece)(const struct lw_model *, const void *par, const lwi_kin *, double t,
                  const double *inputs);

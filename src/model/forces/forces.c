@@ -58,9 +58,7 @@ lwi_force_place lwi_force_acts_on(const lwi_force *force)
 const lwi_force_length *lwi_force_length_of(const lwi_force *force)
 {
     const lwi_force_place place = lwi_force_acts_on(force);
-    if (place.iv >= 0 || place.n > 0) return NULL;
-    if (force->type == &lwi_force_tendon) return &lwi_length_of_tendon;
-    return force->type == &lwi_force_servo ? &lwi_length_of_servo : NULL;
+    return place.iv < 0 && place.n == 0 ? force->type->length : NULL;
 }
 
 bool lwi_force_dissipates(const lwi_force_type *type, const void *par)

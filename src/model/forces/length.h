@@ -16,8 +16,6 @@ typedef struct lwi_force_length {
     double (*rate)(const void *par, const lwi_force_state *);
 } lwi_force_length;
 
-extern const lwi_force_length lwi_length_of_tendon, lwi_length_of_servo;
-
 /** The length of a force with an unknown place (lwi_force_place).  @return NULL: it is along none */
 const lwi_force_length *lwi_force_length_of(const lwi_force *force);
 

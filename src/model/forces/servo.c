@@ -161,7 +161,7 @@ static int speed_of(const void *par, int k, double *share)
     return p->share[k].iv;
 }
 
-const lwi_force_length lwi_length_of_servo = {.speed = speed_of, .rate = rate_of_sum};
+static const lwi_force_length along_sum = {.speed = speed_of, .rate = rate_of_sum};
 
 static const lwi_quantity quantities[] = {
     LWI_OUTPUT("servo", "length", LWI_OUTPUT_SCALAR, .part = {"length"}, .unit = {"m or rad"},
@@ -194,6 +194,7 @@ const lwi_force_type lwi_force_servo = {
     LWI_FORCE_FACTS(.place = place, .potential = NULL, .dissipates = dissipates,
                     .next_break = next_break, .modes = NULL, .varies = varies, .rate = rate,
                     .nrow = 0, .rows = NULL, .actions = NULL, .outputs = &outputs),
+    .length = &along_sum,
     .piece = piece,
 };
 

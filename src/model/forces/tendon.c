@@ -223,7 +223,7 @@ static void unit(const void *par, const lwi_kin *kin, lwi_loads *loads)
     push_all(p, kin, 1, loads);
 }
 
-const lwi_force_length lwi_length_of_tendon = {.body = body_of, .unit = unit, .rate = stiffness_of};
+static const lwi_force_length along_path = {.body = body_of, .unit = unit, .rate = stiffness_of};
 
 static int dissipates(const void *par)
 {
@@ -269,6 +269,7 @@ const lwi_force_type lwi_force_tendon = {
     LWI_FORCE_FACTS(.place = NULL, .potential = potential, .dissipates = dissipates,
                     .next_break = next_break, .modes = NULL, .varies = NULL, .rate = NULL,
                     .nrow = 0, .rows = NULL, .actions = NULL, .outputs = &outputs),
+    .length = &along_path,
     .piece = piece,
 };
 

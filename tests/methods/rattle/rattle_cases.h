@@ -39,15 +39,20 @@ static inline lw_status keep_row(void *user, const lw_observation *o)
     return LW_OK;
 }
 
-static inline track run(const lw_model *model, const lw_options *options)
+/** Runs a simulation and destroys it. */
+static inline track run_to_end(lw_sim *sim)
 {
-    track k = {.nbody = lw_model_body_count(model)};
-    lw_sim *sim = simulation(model, options);
+    track k = {.nbody = lw_model_body_count(lw_sim_model(sim))};
     assert_true(k.nbody <= MAX_BODIES);
     lwt_ok(lw_sim_run(sim, LW_OBSERVE_ENERGY, keep_row, &k, NULL, NULL), lw_sim_error(sim));
     lw_sim_summary(sim, &k.summary);
     lw_sim_destroy(sim);
     return k;
+}
+
+static inline track run(const lw_model *model, const lw_options *options)
+{
+    return run_to_end(simulation(model, options));
 }
 
 static inline lw_options rattle_options(double step, double duration, double sample, int order)
@@ -84,6 +89,25 @@ static inline double speed_distance(const track *a, const track *b)
 {
     return fmax(largest(a->nbody, (const double(*)[3])a->v, (const double(*)[3])b->v),
                 largest(a->nbody, (const double(*)[3])a->w, (const double(*)[3])b->w));
+}
+
+/** Gives all velocities the opposite sign. */
+static inline void reverse(lw_sim *sim)
+{
+    const lw_observation *now;
+    double v[MAX_BODIES][3], w[MAX_BODIES][3], qd[6 * MAX_BODIES];
+    const int n = lw_model_body_count(lw_sim_model(sim)), nv = lw_sim_model(sim)->nv;
+    assert_true(n <= MAX_BODIES && nv <= 6 * MAX_BODIES);
+    lwt_ok(lw_sim_observe(sim, LW_OBSERVE_TWIST, &now), lw_sim_error(sim));
+    lw_observation back = *now;
+    for (int i = 0; i < 3 * n; i++) {
+        v[i / 3][i % 3] = -now->velocity[i / 3][i % 3];
+        w[i / 3][i % 3] = -now->angular_velocity[i / 3][i % 3];
+    }
+    for (int i = 0; i < nv; i++) qd[i] = -now->qd[i];
+    back.velocity = (const double(*)[3])v, back.angular_velocity = (const double(*)[3])w;
+    back.qd = qd;
+    lwt_ok(lw_sim_set_motion(sim, &back), lw_sim_error(sim));
 }
 
 #endif

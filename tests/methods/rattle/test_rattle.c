@@ -676,20 +676,11 @@ static void gauss_reverses(void **state)
         o.order = order, o.step = 0.1;
         lw_sim *sim = simulation(model, &o);
         const lw_observation *end;
-        double start[2][3], v[3][3], w[3][3], qd[2];
+        double start[2][3];
         lwt_ok(lw_sim_observe(sim, LW_OBSERVE_POSE, &end), lw_sim_error(sim));
         memcpy(start, end->position + 1, sizeof start);
         lwt_ok(lw_sim_step(sim, 100), lw_sim_error(sim));
-        lwt_ok(lw_sim_observe(sim, LW_OBSERVE_TWIST, &end), lw_sim_error(sim));
-        lw_observation back = *end;
-        for (int i = 0; i < 9; i++) {
-            v[i / 3][i % 3] = -end->velocity[i / 3][i % 3];
-            w[i / 3][i % 3] = -end->angular_velocity[i / 3][i % 3];
-        }
-        for (int i = 0; i < 2; i++) qd[i] = -end->qd[i];
-        back.velocity = (const double(*)[3])v, back.angular_velocity = (const double(*)[3])w;
-        back.qd = qd;
-        lwt_ok(lw_sim_set_motion(sim, &back), lw_sim_error(sim));
+        reverse(sim);
         lwt_ok(lw_sim_step(sim, 200), lw_sim_error(sim));
         lwt_ok(lw_sim_observe(sim, LW_OBSERVE_POSE, &end), lw_sim_error(sim));
         assert_true(largest(2, end->position + 1, (const double(*)[3])start) < 1e-12);

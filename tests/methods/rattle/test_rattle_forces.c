@@ -88,14 +88,10 @@ static const char *const loop =
 // The last row of a run with the input at a constant value.
 static track run_with_input(const lw_model *model, const lw_options *options)
 {
-    track k = {.nbody = lw_model_body_count(model)};
     lw_sim *sim = simulation(model, options);
     const double pull = 2; // N m
     lwt_ok(lw_sim_set_input(sim, 0, pull), lw_sim_error(sim));
-    lwt_ok(lw_sim_run(sim, LW_OBSERVE_ENERGY, keep_row, &k, NULL, NULL), lw_sim_error(sim));
-    lw_sim_summary(sim, &k.summary);
-    lw_sim_destroy(sim);
-    return k;
+    return run_to_end(sim);
 }
 
 static void check(const char *text, const force_case *c, const char *formulation)
