@@ -1,5 +1,6 @@
 // test_massless.c -- bodies without mass between joints: a ball joint in three hinges is a ball joint, with forces, drives
 // and stops on the pieces every formulation does the same, and a body that can move without mass is refused by name.
+#include "methods/light_chain.h"
 #include "methods/rcr/rcr_cases.h"
 #include "support/given.h"
 #include "support/run.h"
@@ -187,29 +188,6 @@ static void forces_act_on_the_pieces(void **state)
 
 // ------------------------------------------------------------------------------------- other bodies
 
-// Crank and rods with masses that are zero, tiny, a point's or a rod's.
-static lw_model *light_chain(const char *frail)
-{
-    char text[1800];
-    snprintf(
-        text, sizeof text,
-        "linkwork: 1\n"
-        "gravity: [0, -9.81, 0]\n"
-        "bodies:\n"
-        "  A: {mass: 1, inertia: [0.01, 0.1, 0.1, 0, 0, 0], position: [0.5, 0, 0]}\n"
-        "  frail: {%s, position: [1.1, 0.1, 0]}\n"
-        "  B: {mass: 2, inertia: [0.02, 0.2, 0.2, 0, 0, 0], position: [1.7, 0.2, 0]}\n"
-        "  tip: {%s, position: [2.2, 0.3, 0.1]}\n"
-        "joints:\n"
-        "  base: {type: revolute, between: [ground, A], at: [0, 0, 0], axis: [0, 0, 1], qd: [1]}\n"
-        "  u: {type: revolute, between: [A, frail], at: [1, 0, 0], axis: [0, 1, 0], qd: [-2]}\n"
-        "  v: {type: revolute, between: [frail, B], at: [1.2, 0.2, 0], axis: [0, 0.1, 1], qd: "
-        "[1.5]}\n"
-        "  joint: {type: fixed, between: [B, tip], at: [2.2, 0.3, 0.1]}\n",
-        frail, frail);
-    return lwt_yaml(text);
-}
-
 // Accelerations and reactions at the start, of formulations that need a mass and of aba.
 static void light_bodies_are_exact(void **state)
 {
@@ -218,7 +196,8 @@ static void light_bodies_are_exact(void **state)
         "mass: 0",   "mass: 1e-9, inertia: [1e-14, 2e-14, 2e-14, 0, 0, 0]", "mass: 1e-9",
         "mass: 0.3", "mass: 0.3, inertia: [0, 0.01, 0.01, 0, 0, 0]",        "mass: 1e-14"};
     for (int i = 0; i < LWI_COUNT(frail); i++) {
-        lw_model *model = light_chain(frail[i]);
+        lw_model *model = lwt_light_chain(
+            frail[i], "", "  joint: {type: fixed, between: [B, tip], at: [2.2, 0.3, 0.1]}\n");
         lwt_run reference = lwt_run_start(model, &lwi_formulation_aba);
         lwt_run_observe(&reference);
         static const char *const tried[] = {"dca", "hdca", "index3", "rattle"};

@@ -139,8 +139,7 @@ static lw_status instance_row(lw_batch_writer *w, int i)
     LWI_ASSERT(n + w->nown - 1 == w->columns.n && w->rows.n == w->nown);
     memcpy(row + n, w->rows.row + 1, (size_t)(w->nown - 1) * sizeof *row);
     w->written[i] = true;
-    if (w->hdf5)
-        TRY(lwi_result_write_events(w->batch->model, o, w->count++, number, w->hdf5));
+    if (w->hdf5) TRY(lwi_result_write_events(w->batch->model, o, w->count++, number, w->hdf5));
     return write_row(w, row, o->reaction_undetermined);
 }
 

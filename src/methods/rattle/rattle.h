@@ -100,12 +100,12 @@ typedef struct lwi_rattle {
     double (*massless_K)[36];      ///< [transfer nborrower] in Newton's own matrix
     double *at;                    ///< [7 nnode] poses of the current rows and factors
     double at_time;
-    bool factored;    ///< these are valid
-    bool has_rows;    ///< rows are those of the last observation
-    bool coordinates; ///< rows or forces depend on coordinates of joints
-    bool dissipates;  ///< some force is no function of the position alone
-    int order;        ///< of the composition
-    int at_momentum, at_work;               ///< indices in x; at_work < 0: none
+    bool factored;                         ///< these are valid
+    bool has_rows;                         ///< rows are those of the last observation
+    bool coordinates;                      ///< rows or forces depend on coordinates of joints
+    bool dissipates;                       ///< some force is no function of the position alone
+    int order;                             ///< of the composition
+    int at_momentum, at_work;              ///< indices in x; at_work < 0: none
     int at_memory, at_lambda, at_massless; ///< likewise
     lwi_auxiliary auxiliary;
     lwi_signal_steps signals;

@@ -1,68 +1,22 @@
 // test_rattle_lanes.c -- the kernels of rattle and gauss: the same bits in every width and for any number of threads, the
 // results of the generic code; steps of equal length; joints far from the origin.
-#include "methods/rattle/rattle_cases.h"
+#include "methods/rattle/rattle_stepper.h"
 
-#include "methods/rattle/kernels.h"
 #include "base/threads.h"
 #include "integrate/integrator.h"
 #include "support/given.h"
 
-// A workspace at the start of a model, stepped without a simulation.
-typedef struct stepper {
-    lw_options options;
-    lwi_work *work;
-    double *x, zeros[8];
-} stepper;
-
-static stepper begin_threads(const lw_model *model, int width, const char *threads)
-{
-    stepper s = {.options = rattle_options(0.01, 1, 1, 2)};
-    lw_error error;
-    set(&s.options, "threads", threads);
-    lwi_arena arena;
-    lwi_snapshot start;
-    lwt_ok(lwi_work_create_options(model, &lwi_formulation_rattle, NULL, 0, &s.options, &s.work,
-                                   &error),
-           &error);
-    lwi_rattle_choose_kernels(s.work->data, width);
-    s.x = calloc((size_t)s.work->layout.nx, sizeof *s.x);
-    assert_non_null(s.x);
-    lwi_arena_init(&arena, NULL);
-    assert_int_equal(lwi_snapshot_create(model, &arena, &start), LW_OK);
-    lwi_snapshot_start(model, &start);
-    lwt_ok(s.work->formulation->enter(s.work, &start, s.x), &s.work->error);
-    lwi_arena_free(&arena);
-    return s;
-}
-
-static stepper begin(const lw_model *model, int width)
-{
-    return begin_threads(model, width, "1");
-}
-
-static void advance(stepper *s, double h, int steps)
-{
-    for (int i = 0; i < steps; i++)
-        lwt_ok(s->work->formulation->step(s->work, i * h, h, s->x, s->zeros), &s->work->error);
-}
-
-static void end(stepper *s)
-{
-    free(s->x);
-    lwi_work_destroy(s->work);
-}
-
 // Poses and momenta after some steps in lanes of a width.
 static double *state_after(const lw_model *model, int width, double h, int steps, int *n)
 {
-    stepper s = begin(model, width);
+    stepper s = stepper_begin(model, 2, width, "1");
     const lwi_rattle *d = s.work->data;
     *n = d->at_momentum + 6 * model->nnode;
     double *x = malloc((size_t)*n * sizeof *x);
     assert_non_null(x);
-    advance(&s, h, steps);
+    stepper_advance(&s, h, steps);
     memcpy(x, s.x, (size_t)*n * sizeof *x);
-    end(&s);
+    stepper_end(&s);
     return x;
 }
 
@@ -106,11 +60,11 @@ static void check_threads(const char *text, double h, int steps)
     lw_model *model = lwt_yaml(text);
     double *first = NULL;
     for (int i = 0; i < LWI_COUNT(threads); i++) {
-        stepper s = begin_threads(model, 0, threads[i]);
+        stepper s = stepper_begin(model, 2, 0, threads[i]);
         const lwi_rattle *d = s.work->data;
         const size_t bytes = (size_t)s.work->layout.nx * sizeof *s.x;
         assert_int_equal(d->system.pool != NULL, i > 0);
-        advance(&s, h, steps);
+        stepper_advance(&s, h, steps);
         if (i > 0) assert_true(lwi_pool_rounds(d->system.pool) >= 8ul * (unsigned long)steps);
         if (i == 0) {
             first = malloc(bytes);
@@ -118,7 +72,7 @@ static void check_threads(const char *text, double h, int steps)
             memcpy(first, s.x, bytes);
         }
         assert_memory_equal(s.x, first, bytes);
-        end(&s);
+        stepper_end(&s);
     }
     free(first);
     lw_model_destroy(model);
@@ -256,13 +210,13 @@ static void joints_far_away_are_closed(void **state)
                          NULL, &error),
            &error);
     for (int width = -1; width <= 0; width++) {
-        stepper s = begin(model, width);
+        stepper s = stepper_begin(model, 2, width, "1");
         lwi_snapshot row;
         lwi_arena arena;
         double residual[3];
         for (int k = 0; k < model->nnode; k++)
             for (int i = 0; i < 3; i++) s.x[7 * k + i] += 1e6 / (i + 1);
-        advance(&s, 0.05, 300);
+        stepper_advance(&s, 0.05, 300);
         lwi_arena_init(&arena, NULL);
         assert_int_equal(lwi_snapshot_create(model, &arena, &row), LW_OK);
         lwt_ok(s.work->formulation->observe(s.work, 15, s.x, s.zeros, LW_OBSERVE_ENERGY, &row),
@@ -270,7 +224,7 @@ static void joints_far_away_are_closed(void **state)
         assert_true(s.work->formulation->residuals(s.work, LW_OBSERVE_ENERGY, residual));
         assert_true(residual[0] < 3e-15 && residual[1] < 3e-15);
         lwi_arena_free(&arena);
-        end(&s);
+        stepper_end(&s);
     }
     lw_model_destroy(model);
 }
