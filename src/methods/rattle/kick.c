@@ -43,6 +43,15 @@ static void put_momenta(lwi_rattle *d, double h)
     }
 }
 
+void lwi_rattle_solve_once(lwi_system *s)
+{
+    lwi_system_share(s, true, s->x);
+    if (s->transfer) lwi_transfer_load(s, 1, NULL, s->c, s->x);
+    lwi_system_apply_metric(s, s->x);
+    if (s->nrow) lwi_elim_solve(s->elim, s->x, s->c, s->lambda, 0);
+    if (s->transfer) lwi_transfer_multipliers(s, 1, NULL, (const double(*)[6])s->x, s->lambda);
+}
+
 // Adds to the impulses mu of the rows what puts velocities on them; returns its norm.
 static double project(lwi_rattle *d, double h, bool careful)
 {
@@ -51,15 +60,10 @@ static double project(lwi_rattle *d, double h, bool careful)
     put_momenta(d, h);
     for (int i = 0; i < s->nrow; i++) s->c[i] = -s->b[i];
     for (int i = s->nrow; i < s->plan.nrow; i++) s->c[i] = 0;
-    if (careful) {
+    if (careful)
         lwi_system_solve(s);
-    } else {
-        lwi_system_share(s, true, s->x);
-        if (s->transfer) lwi_transfer_load(s, 1, NULL, s->c, s->x);
-        lwi_system_apply_metric(s, s->x);
-        if (s->nrow) lwi_elim_solve(s->elim, s->x, s->c, s->lambda, 0);
-        if (s->transfer) lwi_transfer_multipliers(s, 1, NULL, (const double(*)[6])s->x, s->lambda);
-    }
+    else
+        lwi_rattle_solve_once(s);
     lwi_rattle_take_velocities(d);
     for (int i = 0; i < s->nrow; i++) {
         d->mu[i] += s->lambda[i];

@@ -185,14 +185,11 @@ void lwi_rattle_solve_massless(lwi_rattle *d)
     lwi_system *s = &d->system;
     const lwi_transfer *f = s->transfer;
     for (int i = 0; i < d->nmassless; i++) v6_copy(s->x[d->massless[i].node], d->massless[i].gap);
-    lwi_system_share(s, true, s->x);
     if (!d->full) {
-        lwi_transfer_load(s, 1, NULL, s->c, s->x);
-        lwi_system_apply_metric(s, s->x);
-        lwi_elim_solve(s->elim, s->x, s->c, s->lambda, 0);
-        lwi_transfer_multipliers(s, 1, NULL, (const double(*)[6])s->x, s->lambda);
+        lwi_rattle_solve_once(s);
         return;
     }
+    lwi_system_share(s, true, s->x);
     for (int i = 0; i < f->nborrower; i++) {
         double *x = s->x[f->body[i].body], gap[6];
         if (!lwi_rattle_mobility(d, f->body[i].body)) continue;

@@ -185,6 +185,8 @@ void lwi_rattle_multiply(const double K[36], const double f[6], double x[6]);
 // ---- the second kick (kick.c)
 
 enum { LWI_RATTLE_KRYLOV = 60 };
+/** M x = f + J'lambda, J x = c without refinement: f in x, c in the system; x and lambda out. */
+void lwi_rattle_solve_once(lwi_system *system);
 /** Momenta on the rows at the end of the step, t + h, with loads at the velocities there, in f1 and d->impulse.
  *  @param power  out: of forces that are not conservative      @return LW_ERR_INTEGRATOR: no such loads were found */
 lw_status lwi_rattle_end_kick(lwi_work *work, double t, double h, const double *inputs,
