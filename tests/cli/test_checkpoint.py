@@ -128,7 +128,7 @@ class Checkpoint(InFolder):
                 self.assertEqual(saved[key], plain[key], key)
 
     def test_a_signal_writes_one(self):
-        words = ("run", FOUR_BAR, "--duration", "60", "--singular", "turn", "--integrator", "dopri54", "--sample", "0.05")
+        words = ("run", FOUR_BAR, "--duration", "2000", "--singular", "turn", "--integrator", "dopri54", "--sample", "2")
         self.run_ok(*words, "-q", "-o", "a.csv")
         ended = False
         for k in range(20):
