@@ -20,6 +20,13 @@ static inline void v3_scale(double *r, double s, const double *a) { v3_set(r, s 
 static inline void v3_axpy(double *r, double s, const double *a) { r[0] += s * a[0], r[1] += s * a[1], r[2] += s * a[2]; }
 // clang-format on
 
+// a = a/|a|; a vector of unit length to round-off is unchanged, so it is idempotent (as quat_normalize)
+static inline void v3_normalize(double *a)
+{
+    const double n2 = v3_dot(a, a);
+    if (!(fabs(n2 - 1) <= 2e-15)) v3_scale(a, 1 / sqrt(n2), a);
+}
+
 // r = a x b; r may be a or b
 static inline void v3_cross(double *r, const double *a, const double *b)
 {

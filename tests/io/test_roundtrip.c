@@ -5,6 +5,7 @@
 #include "support/rotors.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -211,6 +212,29 @@ static void numbers_round_trip(void **state)
     lw_model_destroy(model);
 }
 
+// Directions and attitudes that are made unit when a model is built: those of a model that was written are kept to the
+// last bit.  A file with every kind of them is included with 60 attitudes, mirrored in half of them.
+static void rotated_includes_round_trip(void **state)
+{
+    (void)state;
+    const lw_read_desc desc = {.format = "yaml", .folder = LW_SOURCE_DIR "/tests/fuzz/corpus"};
+    for (int i = 0; i < 60; i++) {
+        char text[400];
+        const double a = 0.37 * i, b = 0.2 + 0.61 * i, c = sin(a), s = cos(a);
+        snprintf(text, sizeof text,
+                 "linkwork: 1\ninclude: {x: {file: part.yaml, position: [%.3f, 0, 1], "
+                 "orientation: [%.17g, %.17g, %.17g, %.17g]%s}}\n",
+                 a, c * cos(b), c * sin(b), s * cos(2 * b), s * sin(2 * b),
+                 i % 2 ? ", mirror: y" : "");
+        lw_model *model = NULL;
+        lw_error error;
+        if (lw_model_parse(text, strlen(text), "outer.yaml", &desc, &model, NULL, &error) != LW_OK)
+            fail_msg("%s:%d: %s\n%s", error.file, error.line, error.text, text);
+        check(model, text);
+        lw_model_destroy(model);
+    }
+}
+
 // Functions without a name: used once, used twice, zero, deeply nested, and with a generated name that
 // exists already.
 static void functions_round_trip(void **state)
@@ -348,6 +372,7 @@ int main(void)
         cmocka_unit_test(random_models_round_trip),
         cmocka_unit_test(names_round_trip),
         cmocka_unit_test(numbers_round_trip),
+        cmocka_unit_test(rotated_includes_round_trip),
         cmocka_unit_test(functions_round_trip),
         cmocka_unit_test(formulas_round_trip),
         cmocka_unit_test(models_that_the_file_cannot_express_are_refused),

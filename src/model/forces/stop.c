@@ -341,9 +341,7 @@ static lw_status place_normal(const lwi_item *it, lw_stop_desc *d)
         quat_matrix(R, q);
         m3_tmul_v(n, R, n);
     }
-    const double length = v3_norm(n);
-    // one that was written is left alone to the last bit
-    if (!(fabs(length - 1) <= 2e-16)) v3_scale(n, 1 / length, n);
+    v3_normalize(n); // idempotent: a model that was written is read with the same bits
     d->normal = (lw_vec3){n[0], n[1], n[2]};
     d->world_normal = 0;
     return LW_OK;
