@@ -787,6 +787,45 @@ static void take_accelerations(lwi_rcr_work *d)
     }
 }
 
+// Speeds, and accelerations if the level needs them, by the clusters that evaluate the run, where no multipliers are
+// needed; *done: false if the elimination has to.
+static lw_status move_by_clusters(lwi_work *work, double t, const double *x, const double *inputs,
+                                  lw_observe level, bool *done)
+{
+    lwi_rcr_work *d = work->data;
+    const bool accelerates = level >= LW_OBSERVE_ACCELERATION;
+    *done = false;
+    if (!d->clusters || !d->reactions || !choice_of(work)->made) return LW_OK;
+    TRY(check_finite(work, t, x));
+    d->last.solved = false; // forces and drives write to the tree
+    if (!lwi_rcr_clusters_motion(work, t, x, inputs, d->v, accelerates ? d->vdot : NULL))
+        return LW_OK;
+    place_tree(work, t, x);
+    d->by_dense = false;
+    move(work, t, true);
+    if (accelerates) d->mount_power = lwi_cut_loads(&d->cut, &d->tree, t, d->v, inputs);
+    d->tree.has_A = false;
+    *done = true;
+    return LW_OK;
+}
+
+// The same by the elimination or the dense path.
+static lw_status move_by_rows(lwi_work *work, double t, const double *x, const double *inputs,
+                              lw_observe level)
+{
+    lwi_rcr_work *d = work->data;
+    if (level < LW_OBSERVE_ACCELERATION) return kinematics_for(work, t, x, LWI_RCR_FOR_VELOCITIES);
+    TRY(kinematics_for(work, t, x, LWI_RCR_FOR_ROW));
+    TRY(accelerations(work, t, inputs));
+    if (!d->reactions) {
+        lwi_rcr_lambda(d, d->lambda);
+        lwi_cut_wrenches(rows_of(d), &d->tree, d->lambda, d->tree.wrench);
+    }
+    d->tree.has_A = !d->by_dense;
+    if (!d->by_dense) take_accelerations(d);
+    return LW_OK;
+}
+
 static lw_status observe(lwi_work *work, double t, const double *x, const double *inputs,
                          lw_observe level, lwi_snapshot *snapshot)
 {
@@ -800,19 +839,10 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
         place_tree(work, t, x);
         lwi_cut_read(&d->cut, &d->tree, t, true);
     } else {
-        TRY(kinematics_for(work, t, x,
-                           level < LW_OBSERVE_ACCELERATION ? LWI_RCR_FOR_VELOCITIES
-                                                           : LWI_RCR_FOR_ROW));
+        bool done;
+        TRY(move_by_clusters(work, t, x, inputs, level, &done));
+        if (!done) TRY(move_by_rows(work, t, x, inputs, level));
         prescribed = prescribed_work(d, t);
-    }
-    if (level >= LW_OBSERVE_ACCELERATION) {
-        TRY(accelerations(work, t, inputs));
-        if (!d->reactions) {
-            lwi_rcr_lambda(d, d->lambda);
-            lwi_cut_wrenches(rows_of(d), &d->tree, d->lambda, d->tree.wrench);
-        }
-        d->tree.has_A = !d->by_dense;
-        if (!d->by_dense) take_accelerations(d);
     }
     lwi_cut_state_observe(
         &d->cut, &d->auxiliary, &d->tree, t, x, d->v, d->vdot,

@@ -441,10 +441,66 @@ static inline void by_dense(lwt_run *r, const double *inputs, double *vdot)
     lwt_run_end(&d);
 }
 
+// A row at the run's state with its partition.  @return true: without the elimination
+static inline bool observe_by(const lwt_run *from, int lanes, const double *inputs,
+                              lwi_arena *arena, lwi_snapshot *row)
+{
+    const double none = 7; // no pivot is that large
+    lwi_work *work = work_of(from->model, lanes);
+    lwi_rcr_work *d = work->data;
+    lwi_snapshot twists;
+    memcpy(work->discrete, from->work->discrete, work->ndiscrete);
+    d->dense = NULL;
+    d->e.min_pivot = none;
+    lwt_observe(work, from->t, from->x, inputs, arena, row);
+    const bool done = d->e.min_pivot == none;
+    assert_int_equal(lwi_snapshot_create(from->model, arena, &twists), LW_OK);
+    lwt_ok(RCR->observe(work, from->t, from->x, inputs, LW_OBSERVE_TWIST, &twists), &work->error);
+    assert_memory_equal(row->qd, twists.qd, (size_t)from->model->nv * sizeof *row->qd);
+    lwi_work_destroy(work);
+    return done;
+}
+
+// Largest difference of two rows, relative to the largest number of its kind.
+static inline double row_difference(const lw_model *model, const lwi_snapshot *a,
+                                    const lwi_snapshot *b)
+{
+    const int n = model->nbody;
+    double off = difference(model->nv, a->qd, b->qd);
+    off = fmax(off, difference(model->nv, a->qdd, b->qdd));
+    off = fmax(off, difference(3 * n, a->v[0], b->v[0]));
+    off = fmax(off, difference(3 * n, a->w[0], b->w[0]));
+    off = fmax(off, difference(3 * n, a->a[0], b->a[0]));
+    off = fmax(off, difference(3 * n, a->al[0], b->al[0]));
+    return fmax(off, difference(6 * model->njoint, a->reaction[0], b->reaction[0]));
+}
+
 typedef struct findings {
-    double generic, dense, ratio;
+    double generic, dense, ratio, rows;
     int done, requested;
 } findings;
+
+// Rows of redundant loops by clusters: those of the elimination, with the same bits in all widths.
+static inline void compare_rows(lwt_run *r, const double *inputs, const char *what, findings *worst)
+{
+    const lw_model *model = r->model;
+    lwi_arena arena;
+    lwi_snapshot rows, one, more;
+    if (!lwt_rcr(r)->reactions) return;
+    lwi_arena_init(&arena, NULL);
+    assert_false(observe_by(r, LWI_NO_KERNEL, inputs, &arena, &rows));
+    assert_true(observe_by(r, widths[0], inputs, &arena, &one));
+    const double off = row_difference(model, &rows, &one);
+    worst->rows = fmax(worst->rows, off);
+    if (!(off <= TOLERANCE)) fail_msg("%s, t = %g: rows are %.3g off", what, r->t, off);
+    for (int w = 1; w < LWI_COUNT(widths); w++) {
+        if (!lwi_kernels_of(widths[w])) continue;
+        assert_true(observe_by(r, widths[w], inputs, &arena, &more));
+        if (row_difference(model, &one, &more) > 0)
+            fail_msg("%s: rows in %d lanes have other bits than in one", what, widths[w]);
+    }
+    lwi_arena_free(&arena);
+}
 
 static inline void compare(lwt_run *r, const double *inputs, const char *what, findings *worst)
 {
@@ -469,6 +525,7 @@ static inline void compare(lwt_run *r, const double *inputs, const char *what, f
             if (memcmp(clusters, other, (size_t)n * sizeof *clusters))
                 fail_msg("%s: %d lanes give other bits than one", what, widths[w]);
         }
+        compare_rows(r, inputs, what, worst);
     }
     free(generic);
     free(clusters);

@@ -16,8 +16,9 @@ static void check_kind(lwt_kind kind, int n, const char *what, int falls)
         lwt_run_end(&r);
         lw_model_destroy(model);
     }
-    print_message("%s, %d: by clusters %d of %d, off %.1e, off dense %.1e, pivots %.2f\n", what, n,
-                  worst.done, worst.requested, worst.generic, worst.dense, worst.ratio);
+    print_message(
+        "%s, %d: by clusters %d of %d, off %.1e, off dense %.1e, rows %.1e, pivots %.2f\n", what, n,
+        worst.done, worst.requested, worst.generic, worst.dense, worst.rows, worst.ratio);
     // nearly all states are far from singular positions
     if (2 * worst.done < worst.requested)
         fail_msg("%s: clusters did %d of %d", what, worst.done, worst.requested);

@@ -277,43 +277,89 @@ static void coordinate_rates(const lw_model *model, const lwi_clusters *c, const
     }
 }
 
-bool lwi_rcr_clusters_rates(lwi_work *work, double t, const double *x, const double *inputs,
-                            double *xdot, double *min)
+// Independent speeds v [tree_nv, then of the drives] to all of them; `min` as lwi_rcr_clusters_rates.
+static bool find_speeds(lwi_work *work, double t, const double *x, double *v, double *min,
+                        const double **q)
+{
+    const lw_model *model = work->model;
+    lwi_rcr_work *d = work->data;
+    const lwi_rcr_choice *choice = work->discrete;
+    lwi_clusters *c = d->clusters->clusters;
+    double max_ratio2;
+    if (!lwi_clusters_plan(c, choice->dependent)) return false;
+    *q = drive(model, d->clusters, t, x);
+    if (!place(d->clusters, *q, &max_ratio2)) return false;
+    LWI_ASSERT(!(max_ratio2 < 0));
+    *min = 1 / sqrt(1 + max_ratio2);
+    if (!(*min > LWI_RCR_DELAY)) return false;
+    memcpy(v, x + model->tree_nq, (size_t)model->tree_nv * sizeof *v);
+    d->clusters->kernels->speeds(c, v);
+    return true;
+}
+
+// After find_speeds.
+static bool find_accelerations(lwi_work *work, double t, const double *x, const double *q,
+                               const double *v, const double *inputs, double *vdot)
 {
     const lw_model *model = work->model;
     lwi_rcr_work *d = work->data;
     const lwi_cluster_kernels *kernels = d->clusters->kernels;
-    const lwi_rcr_choice *choice = work->discrete;
     lwi_clusters *c = d->clusters->clusters;
-    const int nq = model->tree_nq, nv = model->tree_nv;
-    const bool driven = c->parts.ndrive > 0, other = driven || c->nbase > 0;
-    double max_ratio2, *v = other ? d->clusters->v : xdot; // coordinates without N(q): qdot = u
-    double *vdot = other ? d->clusters->vdot : xdot + nq;
-    if (!lwi_clusters_plan(c, choice->dependent)) return false;
-    const double *q = drive(model, d->clusters, t, x);
-    if (!place(d->clusters, q, &max_ratio2)) return false;
-    LWI_ASSERT(!(max_ratio2 < 0));
-    *min = 1 / sqrt(1 + max_ratio2);
-    if (!(*min > LWI_RCR_DELAY)) return false;
-    memcpy(v, x + nq, (size_t)nv * sizeof *v);
-    kernels->speeds(c, v);
+    const bool loaded = model->nforce || d->tree.added;
     lwi_clusters_place_bases(c, t, q);
     lwi_clusters_move_bases(c, t, v);
-    const bool loaded = model->nforce || d->tree.added;
-    LWI_ASSERT(c->nv == nv + c->parts.ndrive);
-    if (loaded && driven) set_driven_motion(model, d->clusters, &d->tree);
+    LWI_ASSERT(c->nv == model->tree_nv + c->parts.ndrive);
+    if (loaded && c->parts.ndrive) set_driven_motion(model, d->clusters, &d->tree);
     if (loaded) lwi_rcr_loads_apply(work, &d->clusters->loads, c, t, x, v, inputs);
     lwi_clusters_coupling_forces(c, q, v);
     kernels->force(c, v, loaded ? d->tree.effort : NULL);
     if (loaded) lwi_clusters_load_bases(c, d->tree.effort);
     if (loaded) lwi_rcr_loads_pass(work, &d->clusters->loads, c);
     lwi_clusters_rotor_forces(c);
-    if (!kernels->solve(c, vdot)) return false;
+    return kernels->solve(c, vdot);
+}
+
+// Speeds and accelerations have room for those of the drives.
+static bool has_others(const lwi_clusters *c)
+{
+    return c->parts.ndrive > 0 || c->nbase > 0;
+}
+
+bool lwi_rcr_clusters_rates(lwi_work *work, double t, const double *x, const double *inputs,
+                            double *xdot, double *min)
+{
+    const lw_model *model = work->model;
+    const lwi_rcr_work *d = work->data;
+    const lwi_clusters *c = d->clusters->clusters;
+    const int nq = model->tree_nq, nv = model->tree_nv;
+    const bool other = has_others(c);
+    double *v = other ? d->clusters->v : xdot; // coordinates without N(q): qdot = u
+    double *vdot = other ? d->clusters->vdot : xdot + nq;
+    const double *q;
+    if (!find_speeds(work, t, x, v, min, &q)) return false;
+    if (!find_accelerations(work, t, x, q, v, inputs, vdot)) return false;
     if (other) {
         coordinate_rates(model, c, v, xdot);
         memcpy(xdot + nq, vdot, (size_t)nv * sizeof *xdot);
     }
     if (!all_finite(nq + nv, xdot)) return false;
     other_rates(d, c, drive_power(model, d->clusters, &d->tree), xdot);
+    return true;
+}
+
+bool lwi_rcr_clusters_motion(lwi_work *work, double t, const double *x, const double *inputs,
+                             double *v, double *vdot)
+{
+    const lwi_rcr_work *d = work->data;
+    const int nv = work->model->tree_nv;
+    const bool other = has_others(d->clusters->clusters);
+    double *speeds = other ? d->clusters->v : v, *rates = other ? d->clusters->vdot : vdot, min;
+    const double *q;
+    if (!find_speeds(work, t, x, speeds, &min, &q) || !all_finite(nv, speeds)) return false;
+    if (other) memcpy(v, speeds, (size_t)nv * sizeof *v);
+    if (!vdot) return true;
+    if (!find_accelerations(work, t, x, q, speeds, inputs, rates) || !all_finite(nv, rates))
+        return false;
+    if (other) memcpy(vdot, rates, (size_t)nv * sizeof *vdot);
     return true;
 }

@@ -20,6 +20,11 @@ void lwi_rcr_clusters_prefer(lwi_work *work, double t, const double *x, unsigned
  *  @return false: the general elimination has to decide; xdot is undefined      @cost O(n) */
 bool lwi_rcr_clusters_rates(lwi_work *work, double t, const double *x, const double *inputs,
                             double *xdot, double *min);
+/** All speeds v [tree_nv] and their rates vdot [tree_nv] at a state, to the bit those of lwi_rcr_clusters_rates;
+ *  vdot NULL: speeds alone.  After the partition is made.
+ *  @return false: as there */
+bool lwi_rcr_clusters_motion(lwi_work *work, double t, const double *x, const double *inputs,
+                             double *v, double *vdot);
 
 /** The same bound for a partition at the positions in x, independent of a length if all joints are revolute; 0:
  *  clusters cannot use the partition.  A partition other than the last one is planned again. */
