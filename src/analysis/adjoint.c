@@ -67,10 +67,11 @@ static lw_status linearise(lwi_recording *s, double t, const double *x, const do
     else
         lwi_inverse_derivatives(s->model, &s->d, &s->tree, t, x, x + s->nq, vdot, s->inputs,
                                 s->by_q, s->by_v, s->d.M);
-    if (!s->open && s->model->nforce > 0) // at the state itself again
+    if (!s->open && !s->d.closed && s->model->nforce > 0) // at the state itself again
         lwi_generalised_forces(s->model, &s->d, &s->tree, t, x, x + s->nq, s->inputs, s->out);
     if (!s->d.closed) return LW_OK;
     TRY(lwi_loop_factor(s->model, &s->loops, &s->d, t, error));
+    if (s->reduced) TRY(lwi_loop_reduce(&s->loops, &s->d, t, error));
     lwi_loop_multipliers(&s->loops, &s->d, s->d.effort, s->lambda);
     lwi_cut_derivatives_multipliers(&s->d.rows, &s->d.tree, -1, s->lambda, s->by_q);
     return LW_OK;
@@ -83,23 +84,37 @@ static double largest_of(const double *x, int n)
     return max;
 }
 
-// u := (d vdot/d tau) w, symmetric, from another evaluation; loops: J'nu = w - M u.
-static lw_status solve_transposed(lwi_recording *s, double t, const double *x, const double *vdot,
-                                  const double *w, double *u, double *nu, lw_error *error)
+// u := (d vdot/d tau) w, symmetric, from another evaluation of the accelerations.
+static lw_status evaluate_again(lwi_recording *s, double t, const double *x, const double *vdot,
+                                const double *w, double *u, lw_error *error)
 {
     const int n = s->n;
-    const double size = largest_of(w, n);
-    memset(u, 0, (size_t)n * sizeof *u);
-    memset(nu, 0, (size_t)s->m * sizeof *nu);
-    if (size == 0) return LW_OK;
     double force = 1; // as large as those that act
     for (int i = 0; i < n; i++)
         force = fmax(force, fabs(vdot[i] * s->d.M[(size_t)i * (size_t)(n + 1)]));
+    const double size = largest_of(w, n);
     for (int i = 0; i < n; i++) s->tau[i] = w[i] * force / size;
     const lw_status status =
         lw_forward_dynamics(s->dynamics, t, x, x + s->nq, s->tau, NULL, s->out);
     if (status != LW_OK) return lwi_fail(error, status, "%s", lw_dynamics_error(s->dynamics)->text);
     for (int i = 0; i < n; i++) u[i] = (s->out[i] - vdot[i]) * size / force;
+    return LW_OK;
+}
+
+// u := (d vdot/d tau) w, symmetric; loops: J'nu = w - M u.
+static lw_status solve_transposed(lwi_recording *s, double t, const double *x, const double *vdot,
+                                  const double *w, double *u, double *nu, lw_error *error)
+{
+    const int n = s->n;
+    memset(u, 0, (size_t)n * sizeof *u);
+    memset(nu, 0, (size_t)s->m * sizeof *nu);
+    if (largest_of(w, n) == 0) return LW_OK;
+    if (s->reduced) {
+        lwi_loop_column(&s->loops, &s->d, NULL, w, 1, 0);
+        for (int i = 0; i < n; i++) u[i] = -s->loops.column[i];
+    } else {
+        TRY(evaluate_again(s, t, x, vdot, w, u, error));
+    }
     if (!s->d.closed) return LW_OK;
     for (int i = 0; i < n; i++) {
         s->out[i] = w[i];
@@ -379,6 +394,7 @@ static lw_status prepare(lwi_recording *s, lwi_adjoint *a, lw_error *error)
     if (s->d.closed) {
         TRY(lwi_loop_derivatives_create(model, &s->arena, &s->tree, &s->loops, error));
         s->m = s->d.rows.m;
+        s->reduced = s->n - s->loops.cut.rank <= s->m;
     }
     TRY(lwi_numbers_create(model, &s->arena, &s->numbers));
     TRY(allocate(s, error));

@@ -47,6 +47,7 @@ typedef struct lwi_recording {
     lwi_model_numbers numbers;
     double *by_numbers; // [columns][numbers] gradient
     bool open;          // a tree, with springs and dampers of joints alone: no matrices are needed
+    bool reduced; // loops: degrees of freedom are few, their mass matrix costs less than the rows
     lwi_recorded_steps path;
     long *at;             // [rows] step that begins at each row
     double *values;       // [rows][columns]

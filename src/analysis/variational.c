@@ -69,8 +69,11 @@ static lw_status linearise(lwi_recording *s, double t, const double *x, const do
     const double *v = x + s->nq;
     lwi_inverse_derivatives(s->model, &s->d, &s->tree, t, x, v, vdot, s->inputs, s->by_q, s->by_v,
                             s->d.M);
-    lwi_generalised_forces(s->model, &s->d, &s->tree, t, x, v, s->inputs, s->out); // at the state
-    if (!s->d.closed) return factor_mass(s, t, error);
+    if (!s->d.closed) {
+        lwi_generalised_forces(s->model, &s->d, &s->tree, t, x, v, s->inputs,
+                               s->out); // at the state
+        return factor_mass(s, t, error);
+    }
     TRY(lwi_loop_factor(s->model, &s->loops, &s->d, t, error));
     TRY(lwi_loop_reduce(&s->loops, &s->d, t, error));
     lwi_loop_multipliers(&s->loops, &s->d, s->d.effort, s->lambda);

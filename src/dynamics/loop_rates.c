@@ -2,6 +2,7 @@
 #include "dynamics/loop_rates.h"
 
 #include "base/assert.h"
+#include "dynamics/state_derivatives.h"
 #include "kinematics/auxiliary.h"
 #include "system/singular.h"
 #include "system/system.h"
@@ -26,6 +27,9 @@ lw_status lwi_loop_rates_create(const lw_model *model, const lw_allocator *alloc
     *c = (lwi_loop_rates){0};
     TRY(lwi_work_create(model, &lwi_formulation_rcr, allocator, &c->work, error));
     const int nx = c->work->layout.nx;
+    c->local = true;
+    for (int i = 0; i < model->nforce; i++)
+        c->local = c->local && lwi_force_is_local(model, &model->force[i]);
     c->tree = &((lwi_rcr_work *)c->work->data)->tree;
     c->start = LWI_PUSH(arena, double, nx);
     c->x = LWI_PUSH(arena, double, nx);
@@ -46,8 +50,8 @@ void lwi_loop_rates_destroy(lwi_loop_rates *c)
     c->work = NULL;
 }
 
-// x from (q, v).  If forces are present, auxiliary coordinates are read from the poses, nearest to
-// those of the start.
+// x from (q, v).  For forces that read them, auxiliary coordinates are read from the poses, nearest to those of the
+// start.
 static lw_status enter(lwi_loop_rates *c, double t, const double *q, const double *v,
                        const double *inputs)
 {
@@ -57,7 +61,7 @@ static lw_status enter(lwi_loop_rates *c, double t, const double *q, const doubl
     memcpy(c->x, c->start, (size_t)c->work->layout.nx * sizeof *c->x);
     memcpy(c->x, q, (size_t)model->tree_nq * sizeof *q);
     memcpy(c->x + model->tree_nq, v, (size_t)model->tree_nv * sizeof *v);
-    if (auxiliary->n == 0 || model->nforce == 0) return LW_OK;
+    if (auxiliary->n == 0 || c->local) return LW_OK;
     TRY(c->work->formulation->observe(c->work, t, c->x, inputs, LW_OBSERVE_POSE, &c->snapshot));
     lwi_auxiliary_store(model, auxiliary, c->snapshot.q, c->x);
     return LW_OK;

@@ -26,7 +26,7 @@ static bool in_tree(const lw_model *model, int iv)
     return j >= 0 && model->joint[j].node >= 0;
 }
 
-static bool is_local(const lw_model *model, const lwi_force *force)
+bool lwi_force_is_local(const lw_model *model, const lwi_force *force)
 {
     const int iv = lwi_force_acts_on(force).iv;
     if (iv < 0 || !in_tree(model, iv)) return false;
@@ -80,7 +80,7 @@ lw_status lwi_state_derivatives_create(const lw_model *model, lwi_arena *arena,
     TRY(lwi_tree_derivatives_create(model, arena, &d->tree, error));
     TRY(create_rows(model, arena, d, error));
     for (int i = 0; i < model->nforce; i++)
-        d->local = d->local && is_local(model, &model->force[i]);
+        d->local = d->local && lwi_force_is_local(model, &model->force[i]);
     TRY(find_springs(model, arena, d));
     d->q = LWI_PUSH(arena, double, model->tree_nq);
     d->v = LWI_PUSH(arena, double, n);
@@ -112,13 +112,13 @@ static void evaluate_forces(const lw_model *model, lwi_state_derivatives *d, lwi
     lwi_cut_loads(&d->cut, work, t, v, inputs);
 }
 
-void lwi_generalised_forces(const lw_model *model, lwi_state_derivatives *d, lwi_tree_work *work,
-                            double t, const double *q, const double *v, const double *inputs,
-                            double *Q)
+// Q of the forces that `work` has.
+static void sum_forces(const lw_model *model, const lwi_state_derivatives *d, lwi_tree_work *work,
+                       double *Q)
 {
-    evaluate_forces(model, d, work, t, q, v, inputs);
     memcpy(Q, work->effort, (size_t)model->tree_nv * sizeof *Q);
     if (!(model->force_needs & (LWI_NEEDS_POSE | LWI_NEEDS_TWIST)) && !d->closed) return;
+    if (d->local) return;
     memcpy(work->F, work->wrench, (size_t)model->nnode * sizeof *work->F);
     for (int k = model->nnode - 1; k >= 0; k--) {
         const lwi_node *node = &model->node[k];
@@ -127,6 +127,14 @@ void lwi_generalised_forces(const lw_model *model, lwi_state_derivatives *d, lwi
         if (node->parent >= 0)
             force_add_from(work->F[node->parent], work->link[k].R, work->link[k].r, work->F[k]);
     }
+}
+
+void lwi_generalised_forces(const lw_model *model, lwi_state_derivatives *d, lwi_tree_work *work,
+                            double t, const double *q, const double *v, const double *inputs,
+                            double *Q)
+{
+    evaluate_forces(model, d, work, t, q, v, inputs);
+    sum_forces(model, d, work, Q);
 }
 
 /** What a column of differences displaces: one speed, or all. */
@@ -296,7 +304,11 @@ void lwi_inverse_derivatives(const lw_model *model, lwi_state_derivatives *d, lw
     if (model->nforce == 0 || model->tree_nv == 0) return;
     subtract_forces(&(difference){model, d, work, t, q, v, inputs}, by_q, by_v);
     if (!d->closed) return;
-    lwi_generalised_forces(model, d, work, t, q, v, inputs, d->plus);
+    if (d->spring_speed) // nothing was displaced
+        lwi_cut_loads(&d->cut, work, t, v, inputs);
+    else
+        evaluate_forces(model, d, work, t, q, v, inputs);
+    sum_forces(model, d, work, d->plus);
     for (int i = 0; i < model->tree_nv; i++) d->effort[i] -= d->plus[i];
 }
 

@@ -28,6 +28,8 @@ typedef struct lwi_state_derivatives {
 /** @return LW_ERR_UNSUPPORTED for a joint with callbacks, which is named; LW_ERR_MEMORY */
 lw_status lwi_state_derivatives_create(const lw_model *model, lwi_arena *arena,
                                        lwi_state_derivatives *d, lw_error *error);
+/** Does it depend on the one coordinate of the tree that it acts on, and on its speed, alone? */
+bool lwi_force_is_local(const lw_model *model, const lwi_force *force);
 /** Speed of the tree with this index in the arrays of joints; -1: it is driven, or its joint closes a loop. */
 int lwi_tree_speed(const lw_model *model, int iv);
 /** Q [tree_nv] := generalised forces of the model, gravity excepted; `work` is evaluated at (t, q, v).
@@ -39,7 +41,8 @@ void lwi_generalised_forces(const lw_model *model, lwi_state_derivatives *d, lwi
 void lwi_inertial_derivatives(const lw_model *model, lwi_state_derivatives *d, lwi_tree_work *work,
                               double t, const double *q, const double *v, const double *vdot,
                               double *by_q, double *by_v, double *M);
-/** Of tau = ID(q, v, vdot); `work` is evaluated at (t, q, v) by this.  With loops also the rows and `effort`.
+/** Of tau = ID(q, v, vdot).  With loops also the rows and `effort`; `work` is then evaluated at (t, q, v), forces
+ *  included.
  *  @param by_q, by_v, M  [tree_nv][tree_nv] out */
 void lwi_inverse_derivatives(const lw_model *model, lwi_state_derivatives *d, lwi_tree_work *work,
                              double t, const double *q, const double *v, const double *vdot,

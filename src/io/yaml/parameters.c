@@ -489,7 +489,8 @@ static lw_status find_name(void *user, const char *name, int length, lwi_formula
     lw_error *outer = r->error;
     lw_status status = LW_OK;
     if ((size_t)length >= sizeof word) return LW_ERR_ARGUMENT;
-    snprintf(word, sizeof word, "%.*s", length, name);
+    memcpy(word, name, (size_t)length);
+    word[length] = 0;
     int k = r->parameters ? lwi_document_find(r->parameters, word) : -1;
     if (k >= 0) {
         if (!symbol) return LW_OK;
