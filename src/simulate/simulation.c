@@ -111,6 +111,8 @@ static lw_status allocate(lw_sim *sim)
     sim->loads.wrench = lwi_arena_push(arena, (size_t)model->nbody, sizeof *sim->loads.wrench);
     sim->loads.effort = LWI_PUSH(arena, double, model->nv);
     sim->output = LWI_PUSH(arena, double, model->noutput_value);
+    for (int i = 0; i < 2 && lwi_layout_has(&sim->work->layout, LWI_MOMENTUM); i++)
+        if (!(sim->rates[i] = LWI_PUSH(arena, double, nx))) return LW_ERR_MEMORY;
     if (!sim->x || !sim->scratch || !sim->spare || !sim->atol || !sim->inputs || !sim->output ||
         !sim->kept_step || !sim->loads.wrench || !sim->loads.effort)
         return LW_ERR_MEMORY;

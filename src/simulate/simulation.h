@@ -213,6 +213,7 @@ struct lw_sim {
     double t, start;   ///< now; creation or the last jump of the state
     double *x;         ///< [nx]
     double *scratch;   ///< [nx]
+    double *rates[2];  ///< [nx] for lwi_momentum_errors; NULL without momenta
     void *spare;       ///< [ndiscrete of the work]
     double *atol;      ///< [nx]
     double *inputs;    ///< [ninput]
@@ -429,6 +430,10 @@ void lwi_sim_end_monitor(lw_sim *sim);
 /** `end`, or the time of the last row with its energy, where steps have no error control and the last rows have
  *  not. */
 double lwi_audit_valid_until(const lwi_audit *audit, const char *integrator, double end);
+/** The errors of speeds that follow from errors of all momenta within their tolerances at the present state, in
+ *  tolerances of speeds, root mean square; 0: no momenta, or unknown.  Steps must resolve them: they are shorter than
+ *  with speeds as state by about the fifth root.  @cost two evaluations */
+double lwi_momentum_errors(lw_sim *sim);
 /** Adds warnings about the run so far to sim->notice: singular positions, energy, residuals. */
 void lwi_sim_add_warnings(lw_sim *sim);
 

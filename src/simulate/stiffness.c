@@ -123,15 +123,34 @@ static lw_status start(walk *a, lwi_arena *arena)
     return a->work->formulation->enter(a->work, &snapshot, a->x);
 }
 
+// A work with speeds as state.  In momenta differences are useless: those of a long chain are 10^6 times as large as
+// its coordinates, and a change of their last digits is a speed of its lightest rods.
+static lw_status create_speeds(const lwi_work *work, const lw_allocator *allocator,
+                               lwi_work **speeds)
+{
+    const lwi_formulation *f = &lwi_formulation_aba;
+    *speeds = NULL;
+    if (!lwi_layout_has(&work->layout, LWI_MOMENTUM)) return LW_OK;
+    if (lwi_formulation_accepts(f, work->model, NULL) != LW_OK) f = &lwi_formulation_dca;
+    if (lwi_formulation_accepts(f, work->model, NULL) != LW_OK) return LW_OK;
+    const lw_status status =
+        lwi_work_create_shared(work->model, f, allocator, NULL, 0, work->shared, speeds, NULL);
+    return status == LW_ERR_MEMORY ? status : LW_OK;
+}
+
 lw_status lwi_stiffness_find(lwi_work *work, const lw_allocator *allocator,
                              lwi_stiffness *stiffness)
 {
     lwi_arena arena;
-    walk a = {.work = work, .n = work->layout.nx};
+    lwi_work *speeds = NULL;
     *stiffness = (lwi_stiffness){0};
+    TRY(create_speeds(work, allocator, &speeds));
+    walk a = {.work = speeds ? speeds : work};
+    a.n = a.work->layout.nx;
     lwi_arena_init(&arena, allocator);
     const lw_status status = start(&a, &arena);
     if (status == LW_OK && a.n > 0) find(&a, stiffness);
     lwi_arena_free(&arena);
+    lwi_work_destroy(speeds);
     return status == LW_ERR_MEMORY ? status : LW_OK; // a start that fails is reported by the caller
 }

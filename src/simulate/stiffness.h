@@ -11,7 +11,7 @@ typedef struct lwi_stiffness {
 } lwi_stiffness;
 
 /** Stiffness at the model's start, from eigenvalues of the linearised rates: springs, bushings, dampers and friction
- *  against the inertia that they move.  Unknown (0) if rates are not finite.
+ *  against the inertia that they move, with speeds as state.  Unknown (0) if rates are not finite.
  *  @cost some twenty evaluations   @return LW_ERR_MEMORY */
 lw_status lwi_stiffness_find(lwi_work *work, const lw_allocator *allocator,
                              lwi_stiffness *stiffness);
