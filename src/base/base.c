@@ -131,7 +131,7 @@ typedef struct lwi_chunk {
     size_t used, size; // of the bytes behind the header
 } lwi_chunk;
 
-enum { ALIGNMENT = 64, CHUNK = 1 << 16 };
+enum { ALIGNMENT = 64, SMALLEST = 1 << 12, LARGEST = 1 << 16 }; // bytes of a chunk
 
 void *lwi_allocate(const lw_allocator *allocator, size_t bytes)
 {
@@ -177,16 +177,19 @@ static uintptr_t aligned(uintptr_t x, size_t alignment)
     return (x + alignment - 1) & ~(uintptr_t)(alignment - 1);
 }
 
-// A chunk with room for so many bytes at least.  A large one, which will be full, does not become the first: what is
-// left of the first remains in use.
+// A chunk with room for so many bytes at least.  Chunks double, so an arena takes memory in proportion to what is in it.  A
+// large block has a chunk to itself, which does not become the first: what is left of the first remains in use.
 static lwi_chunk *add_chunk(lwi_arena *arena, size_t bytes)
 {
-    const size_t room = bytes > CHUNK ? bytes : CHUNK;
     lwi_chunk *first = arena->chunks;
+    const size_t twice = first ? 2 * first->size : SMALLEST,
+                 next = twice < LARGEST ? twice : LARGEST;
+    const bool large = bytes > next / 4;
+    const size_t room = large ? bytes : next;
     lwi_chunk *chunk = allocate_zeroed(&arena->allocator, sizeof *chunk + room);
     if (!chunk) return NULL;
     chunk->size = room;
-    lwi_chunk **place = first && bytes > CHUNK ? &first->next : &arena->chunks;
+    lwi_chunk **place = first && large ? &first->next : &arena->chunks;
     chunk->next = *place;
     *place = chunk;
     return chunk;

@@ -133,11 +133,11 @@ static void memory_is_linear_in_bodies(void **state)
         const char *kind, *start;
         double bytes; ///< for a body, upper bound: some percent more than now
     } cases[] = {
-        {"chain", "", 6000},
-        {"tree", "", 6000},
-        {"loop", "", 27000},
-        {"n_four_bar", ", q: [0.3, 0, 0], qd: [1, 0, 0]", 32000},
-        {"ladder", ", q: [0.2, 0.3, 0], qd: [0.5, 1, 0]", 37000},
+        {"chain", "", 5700},
+        {"tree", "", 6100},
+        {"loop", "", 25000},
+        {"n_four_bar", ", q: [0.3, 0, 0], qd: [1, 0, 0]", 28500},
+        {"ladder", ", q: [0.2, 0.3, 0], qd: [0.5, 1, 0]", 32500},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
