@@ -95,6 +95,7 @@ static lw_status set_callback(lw_batch *b, const draft *d, int v, lw_error *why)
 
 static lw_status make_simulation(lw_batch *b, const draft *d, int v, lw_error *why)
 {
+    LWI_ASSERT_INDEX(v, b->nvariant);
     lwi_variant *variant = &b->variant[v];
     const double *values = d->desc->nvary ? values_of(d, d->first[v]) : NULL;
     lw_options options = b->options;
@@ -104,23 +105,75 @@ static lw_status make_simulation(lw_batch *b, const draft *d, int v, lw_error *w
         variant->model = variant->own;
     }
     TRY(lwi_vary_options(d->vary, d->desc->nvary, values, &options, why));
+    const bool takes_singular = options.singular == LW_SINGULAR_TURN;
+    if (!b->alone) options.singular = LW_SINGULAR_TURN; // lanes do not step across positions
     const lw_sim_desc desc = {.options = &options, .allocator = &b->arena.allocator};
     TRY(lw_sim_create(variant->model, &desc, &variant->sim, why));
-    if (!b->alone) variant->sim->takes_singular = b->takes_singular;
+    if (!b->alone) variant->sim->takes_singular = takes_singular;
     return set_callback(b, d, v, why);
 }
 
-static lw_status make_variant(lw_batch *b, const draft *d, int v)
+// What follows where a variant has no simulation.
+static lw_status check_variant(lw_batch *b, const draft *d, int v, lw_status status,
+                               const lw_error *why)
 {
-    LWI_ASSERT_INDEX(v, b->nvariant);
-    lw_error why = {0};
-    b->variant[v].model = b->model;
-    const lw_status status = make_simulation(b, d, v, &why);
     if (status == LW_OK) return LW_OK;
     const bool own = status != LW_ERR_MEMORY && status != LW_ERR_UNSUPPORTED;
-    if (b->keep && d->different && own) return keep_variant_failure(b, v, status, why.text);
-    return d->different ? fail_instance(b, d->first[v], status, why.text)
-                        : lwi_fail(&b->error, status, "%s", why.text);
+    if (b->keep && d->different && own) return keep_variant_failure(b, v, status, why->text);
+    return d->different ? fail_instance(b, d->first[v], status, why->text)
+                        : lwi_fail(&b->error, status, "%s", why->text);
+}
+
+// Variants that threads make at the same time.
+typedef struct making {
+    lw_batch *b;
+    const draft *d;
+    int first;
+    lw_status *status; // [count]
+    lw_error *why;     // [count]
+} making;
+
+static void make_range(void *user, int first, int end)
+{
+    const making *m = user;
+    for (int k = first; k < end; k++)
+        m->status[k] = make_simulation(m->b, m->d, m->first + k, &m->why[k]);
+}
+
+// From the n-th on.  An allocator or a callback of the caller is called by one thread at a time.
+static lw_status make_others(lw_batch *b, const draft *d, int n, lwi_arena *scratch)
+{
+    enum {
+        TOGETHER = 64
+    }; // more of them: longer messages in memory, fewer times that threads wait
+    const bool alone = d->desc->callback || b->arena.allocator.allocate;
+    making m = {.b = b, .d = d, .status = LWI_PUSH(scratch, lw_status, TOGETHER)};
+    m.why = LWI_PUSH(scratch, lw_error, TOGETHER);
+    if (!m.status || !m.why) return no_memory(b);
+    for (m.first = n; m.first < b->nvariant; m.first += TOGETHER) {
+        const int left = b->nvariant - m.first, count = left < TOGETHER ? left : TOGETHER;
+        memset(m.why, 0, TOGETHER * sizeof *m.why);
+        lwi_pool_for(alone ? NULL : b->pool, count, make_range, &m);
+        for (int k = 0; k < count; k++)
+            TRY(check_variant(b, d, m.first + k, m.status[k], &m.why[k]));
+    }
+    return LW_OK;
+}
+
+// Options that are `auto` are those of the first variant that has a simulation, for all variants.
+static lw_status make_all(lw_batch *b, const draft *d, lwi_arena *scratch)
+{
+    const lw_singular given = b->options.singular;
+    for (int v = 0; v < b->nvariant; v++) b->variant[v].model = b->model;
+    for (int v = 0; v < b->nvariant; v++) {
+        lw_error why = {0};
+        TRY(check_variant(b, d, v, make_simulation(b, d, v, &why), &why));
+        if (!b->variant[v].sim) continue;
+        b->options = *lw_sim_options(b->variant[v].sim);
+        b->options.singular = given;
+        return make_others(b, d, v + 1, scratch);
+    }
+    return LW_OK;
 }
 
 static void add_notice(lw_batch *b, const char *line)
@@ -137,7 +190,7 @@ static lw_status make_variants(lw_batch *b, draft *d, lwi_arena *scratch)
         b->nvariant = 0;
         return no_memory(b);
     }
-    for (int v = 0; v < b->nvariant; v++) TRY(make_variant(b, d, v));
+    TRY(make_all(b, d, scratch));
     for (int v = 0; v < b->nvariant; v++) {
         if (!b->variant[v].sim) continue;
         const int nx = b->variant[v].sim->work->layout.nx;
@@ -147,7 +200,6 @@ static lw_status make_variants(lw_batch *b, draft *d, lwi_arena *scratch)
     }
     const lw_sim *sim = lwi_batch_sim(b);
     if (!sim) return LW_OK; // none can run
-    b->options = *lw_sim_options(sim);
     const bool interpolates = lwi_options_interpolate(&b->options);
     add_notice(b, lw_sim_notice(sim));
     if (interpolates)
@@ -228,8 +280,9 @@ static size_t kept_bytes(const lw_sim *sim)
 // The variant's simulation becomes the instance; its integrator is not used.
 static lw_sim *enter(const lw_batch *b, int i)
 {
-    const lwi_instance *instance = &b->instance[i];
+    lwi_instance *instance = &b->instance[i];
     lw_sim *sim = sim_of(b, i);
+    instance->ahead = false;
     if (b->alone) return sim;
     const double *x = state_of(b, i), *inputs = inputs_of(b, i);
     LWI_ASSERT(sim->work->layout.nx <= b->nx && sim->work->ndiscrete <= b->ndiscrete);
@@ -323,13 +376,25 @@ static lw_status start_instance(lw_batch *b, const draft *d, int i)
 // ----------------------------------------------------------------------------------------- workers
 
 // Blocks go round the threads: of eight lanes, smaller ones where some threads would have none.
-// Groups instances with the same model.
-static lw_status make_workers(lw_batch *b, const lw_batch_desc *desc, lwi_arena *scratch)
+static int block_size(const lw_batch *b, const lw_batch_desc *desc)
 {
     const int threads = desc->threads ? desc->threads : lwi_processors();
     const int even = (b->n + threads - 1) / threads;
-    const int block = even < LWI_STEPPER_LANES ? even : LWI_STEPPER_LANES;
-    const int blocks = (b->n + block - 1) / block;
+    return even < LWI_STEPPER_LANES ? even : LWI_STEPPER_LANES;
+}
+
+static lw_status make_pool(lw_batch *b, const lw_batch_desc *desc)
+{
+    const int threads = desc->threads ? desc->threads : lwi_processors();
+    const int block = block_size(b, desc), blocks = (b->n + block - 1) / block;
+    return lwi_pool_create(threads < blocks ? threads : blocks, &b->arena.allocator, &b->pool,
+                           &b->error);
+}
+
+// Groups instances with the same model.
+static lw_status make_workers(lw_batch *b, const lw_batch_desc *desc, lwi_arena *scratch)
+{
+    const int block = block_size(b, desc);
     int *count = LWI_PUSH(scratch, int, b->nvariant + 1), *order = LWI_PUSH(scratch, int, b->n);
     int *share = LWI_PUSH(scratch, int, b->n);
     if (!count || !order || !share) return no_memory(b);
@@ -340,8 +405,6 @@ static lw_status make_workers(lw_batch *b, const lw_batch_desc *desc, lwi_arena 
         if (lwi_batch_begun(b, i)) order[count[b->instance[i].variant]++] = i;
     const int begun = count[b->nvariant];
 
-    TRY(lwi_pool_create(threads < blocks ? threads : blocks, &b->arena.allocator, &b->pool,
-                        &b->error));
     const int n = lwi_pool_count(b->pool);
     b->worker = LWI_PUSH(&b->arena, lwi_worker *, n);
     if (!b->worker) return no_memory(b);
@@ -394,8 +457,6 @@ static lw_status check_options(lw_batch *b, const lw_batch_desc *desc)
         lwi_copy_text(b->options.integrator, sizeof b->options.integrator, "dopri54");
     b->method = lwi_stepper_find(b->options.integrator);
     b->alone = b->alone || !b->method || desc->callback || lwi_has_events(b->model);
-    b->takes_singular = b->options.singular == LW_SINGULAR_TURN;
-    if (!b->alone) b->options.singular = LW_SINGULAR_TURN; // lanes do not step across positions
     return LW_OK;
 }
 
@@ -459,6 +520,7 @@ static lw_status build(lw_batch *b, const lw_batch_desc *desc, lwi_arena *scratc
     TRY(keep_values(b, desc));
     b->instance = LWI_PUSH(&b->arena, lwi_instance, b->n);
     if (!b->instance) return no_memory(b);
+    TRY(make_pool(b, desc));
     TRY(make_variants(b, &d, scratch));
     TRY(allocate(b));
     for (int i = 0; i < b->n; i++) TRY(start_instance(b, &d, i));
@@ -638,9 +700,50 @@ lw_status lw_batch_apply_impulse(lw_batch *b, int i, int count, const lw_impulse
     return LW_OK;
 }
 
+// Where the instance has a simulation to itself, which keeps the observation; its audit is the one before
+// until a caller requests the observation.
+static void observe_range(void *user, int first, int end)
+{
+    lw_batch *b = user;
+    for (int i = first; i < end; i++) {
+        lwi_instance *instance = &b->instance[i];
+        const lw_observation *o;
+        if (instance->status != LW_OK || instance->over || !lwi_batch_begun(b, i)) continue;
+        if (b->variant[instance->variant].count != 1) continue;
+        lw_sim *sim = enter(b, i);
+        if (b->ahead >= LW_OBSERVE_MOMENTUM && !sim->momenta.prepared) continue; // it takes memory
+        const lwi_audit before = sim->audit;
+        instance->ahead = lw_sim_observe(sim, b->ahead, &o) == LW_OK;
+        instance->ahead_audit = sim->audit;
+        sim->audit = before;
+    }
+}
+
+void lwi_batch_observe_ahead(lw_batch *b)
+{
+    const bool callback = b->variant[0].call.function != NULL; // called by one thread at a time
+    b->ahead = b->level;
+    if (b->asked && !callback && lwi_pool_count(b->pool) > 1)
+        lwi_pool_for(b->pool, b->n, observe_range, b);
+}
+
+static bool is_ahead(lw_batch *b, int i, lw_observe level)
+{
+    b->asked = true, b->level = level;
+    return level == b->ahead && known(b, i) && b->instance[i].ahead;
+}
+
 lw_status lw_batch_observe(lw_batch *b, int i, lw_observe level, const lw_observation **observation)
 {
     if (!b) return LW_ERR_ARGUMENT;
+    if (observation && is_ahead(b, i, level)) {
+        lw_sim *sim = sim_of(b, i);
+        sim->audit = b->instance[i].ahead_audit;
+        *observation = &sim->observation;
+        b->instance[i].ahead = false;
+        leave(b, i);
+        return LW_OK;
+    }
     AS_SIMULATION(b, i, lw_sim_observe(sim, level, observation));
     return LW_OK;
 }
@@ -742,9 +845,11 @@ lw_status lw_batch_step(lw_batch *b, double time)
         return lwi_fail(&b->error, LW_ERR_NOT_FINITE, "time %g is not finite", time);
     const double began = clock_seconds();
     b->to = time;
-    for (int i = 0; i < b->n; i++)
+    for (int i = 0; i < b->n; i++) {
         b->instance[i].control.failed = false; // those of this call are marked
-    strike(b);                                 // those that were due after the end of the last call
+        b->instance[i].ahead = false;
+    }
+    strike(b); // those that were due after the end of the last call
     do lwi_pool_run(b->pool, step_part, b);
     while (!b->cancel.stopped && strike(b));
     b->wall += clock_seconds() - began;

@@ -31,6 +31,8 @@ typedef struct lwi_instance {
     char failure[LWI_FAILURE_SIZE]; ///< of status
     bool stopped; ///< by an event of the model: it makes no more steps until its state is set
     bool over;    ///< it was stopped before the last step: its last row has been written
+    bool ahead; ///< its simulation has an observation of level b->ahead that was not requested yet
+    lwi_audit ahead_audit; ///< with that observation
 } lwi_instance;
 
 /** Instances with the same parameters: their model, and a simulation of it for starts, observations
@@ -62,7 +64,6 @@ struct lw_batch {
     lwi_arena arena; ///< all but models, simulations, threads and workers
     const lw_model *model;
     lw_options options;
-    bool takes_singular; ///< states at singular positions are left to ordinary steps
     char notice[1200];
     const lwi_stepper_method *method;
     bool alone; ///< each instance has a separate simulation, which makes its steps; no lanes
@@ -84,7 +85,9 @@ struct lw_batch {
     int nworker;
     lwi_worker **worker; ///< [threads]
     lwi_batch_cancel cancel;
-    double to, wall; ///< of the present step call; of all [s]
+    bool asked;              ///< an observation was requested
+    lw_observe level, ahead; ///< of the last one, and of those that are made before a row
+    double to, wall;         ///< of the present step call; of all [s]
     lw_error error;
 };
 
@@ -95,6 +98,9 @@ lw_status lwi_batch_create(const lw_model *model, const lw_batch_desc *desc, con
                            bool keep, lw_batch **batch, lw_error *error);
 /** Of the first instance that could begin; NULL: none. */
 const lw_sim *lwi_batch_sim(const lw_batch *batch);
+/** After a step: the observations that the last row requested, by all threads; lw_batch_observe has them then.  Instances with the
+ *  same parameters have one simulation, and are observed when they are requested. */
+void lwi_batch_observe_ahead(lw_batch *batch);
 /** One that could not begin has no simulation. */
 bool lwi_batch_begun(const lw_batch *batch, int instance);
 

@@ -23,6 +23,7 @@ static lw_status row_at(run *r, double time)
     // failures of instances are in their rows; a defect of the library ends the run
     const lw_status stepped = lw_batch_step(b, time);
     if (stepped == LW_ERR_INTERNAL || stepped == LW_ERR_INTERRUPTED) return stepped;
+    if (r->row) lwi_batch_observe_ahead(b);
     const lw_status status = r->row ? r->row(r->row_user, b, time) : LW_OK;
     if (status < LW_OK)
         return lwi_fail(&b->error, status, "the rows at t = %.10g were refused: %s", time,

@@ -22,10 +22,10 @@ typedef struct ending {
 struct lw_sweep {
     lwi_arena arena; // all but the group
     const lw_model *model;
-    lw_batch_desc desc;        // of the group: instances and values are set for each
-    lw_options given, options; // of the caller; resolved
-    const double *values;      // [n][nvary] of the caller
-    const char **unit;         // [nvary]
+    lw_batch_desc desc;   // of the group: instances and values are set for each
+    lw_options options;   // of the caller; once there is a group, `auto` is resolved
+    const double *values; // [n][nvary] of the caller
+    const char **unit;    // [nvary]
     int n, nvary, nvariant;
     int nrun;         // instances with a model
     int *order;       // [nrun] instances, by variant; NULL: one group, as they are
@@ -247,9 +247,9 @@ static lw_status check_parameters(lw_sweep *s, const lwi_vary *vary, const int *
         lw_error why = {0};
         lw_model *model = NULL;
         char note[LWI_REMAKE_NOTE] = "";
-        const lw_status status = lwi_vary_model(s->model, vary, s->nvary,
-                                                s->values + (size_t)first[v] * (size_t)s->nvary,
-                                                &s->given, note, &s->arena.allocator, &model, &why);
+        const lw_status status = lwi_vary_model(
+            s->model, vary, s->nvary, s->values + (size_t)first[v] * (size_t)s->nvary, &s->options,
+            note, &s->arena.allocator, &model, &why);
         lw_model_destroy(model);
         if (*note) memcpy(s->note, note, sizeof note);
         if (status == LW_OK) continue;
@@ -331,6 +331,7 @@ static lw_status build(lw_sweep *s, lwi_arena *scratch)
         return lwi_fail(&s->error, LW_ERR_ARGUMENT, "names or values of what differs are missing");
     TRY(divide(s, scratch));
     s->options = s->batch->options;
+    s->desc.options = &s->options;
     s->threads = lw_batch_threads(s->batch);
     snprintf(s->notice, sizeof s->notice, "%s%s%s", s->note, *s->note ? "\n" : "",
              lw_batch_notice(s->batch));
@@ -351,7 +352,7 @@ lw_status lw_sweep_create(const lw_model *model, const lw_batch_desc *desc, lw_s
                     .nvary = desc->nvary,
                     .values = desc->values};
     lwi_arena scratch;
-    if (desc->options) s->given = *desc->options, s->desc.options = &s->given;
+    if (desc->options) s->options = *desc->options, s->desc.options = &s->options;
     lwi_arena_init(&scratch, desc->allocator);
     lwi_arena_init(&s->arena, desc->allocator);
     s->desc.allocator = &s->arena.allocator;

@@ -248,6 +248,152 @@ static void a_sweep_is_its_batch(void **state)
     lw_model_destroy(model);
 }
 
+// -------------------------------------------------------- observations that threads make before a row
+
+enum { OWN = 7, NUMBERS = 5, RECORDS = 4 * OWN * 16 };
+
+typedef struct record {
+    int rows, n;
+    double number[RECORDS][NUMBERS];
+} record;
+
+// Not every instance in every row, not always the same level, and other calls between.
+static lw_status irregular_row(void *user, lw_batch *batch, double time)
+{
+    record *r = user;
+    (void)time;
+    for (int i = 0; i < lw_batch_instances(batch); i++) {
+        if ((i + r->rows) % 3 == 0) continue;
+        const lw_observe level = r->rows % 4 == 3 ? LW_OBSERVE_ENERGY : LW_OBSERVE_REACTION;
+        const lw_observation *o;
+        double x[64], t;
+        lw_summary summary;
+        assert_true(lw_batch_state_size(batch, i) <= 64 && r->n < RECORDS);
+        if ((i + r->rows) % 5 == 0) ok(lw_batch_get_state(batch, i, &t, x), NULL);
+        if ((i + r->rows) % 7 == 0)
+            ok(lw_batch_set_input(batch, i, 0, 0.1 * i), lw_batch_error(batch));
+        for (int again = 0; again <= (i + r->rows) % 2; again++)
+            ok(lw_batch_observe(batch, i, level, &o), lw_batch_error(batch));
+        lw_batch_summary(batch, i, &summary);
+        double *to = r->number[r->n++];
+        to[0] = o->time, to[1] = o->kinetic, to[2] = summary.energy_error,
+        to[3] = summary.residual[0];
+        to[4] = level >= LW_OBSERVE_REACTION ? o->reaction[0][2] : 0;
+    }
+    r->rows++;
+    return LW_OK;
+}
+
+static const char pushed[] =
+    "linkwork: 1\n"
+    "inputs: [push]\n"
+    "bodies:\n"
+    "  rod: {mass: 2, inertia: [0.1, 0.1, 0.06, 0, 0, 0], position: [0, 0, -1]}\n"
+    "  bob: {mass: 1, inertia: [0.02, 0.02, 0.02, 0, 0, 0], position: [0, 0, -2]}\n"
+    "joints:\n"
+    "  hinge: {type: revolute, between: [ground, rod], at: [0, 0, 0], axis: [0, 1, 0], qd: [1], "
+    "effort: {q0: push}}\n"
+    "  knee: {type: revolute, between: [rod, bob], at: [0, 0, -1.5], axis: [0, 1, 0], spring: {q0: "
+    "{damping: 0.01}}}\n";
+
+static void threads_do_not_change_what_a_row_observes(void **state)
+{
+    (void)state;
+    static const char *const mass[] = {"body.bob.mass"};
+    static const char *const integrators[] = {"dopri54", "bdf"}; // in lanes; separate simulations
+    double values[OWN];
+    for (int i = 0; i < OWN; i++) values[i] = 1 + 0.5 * i;
+    lw_model *model;
+    lw_error error = {0};
+    const lw_read_desc desc = {.format = "yaml"};
+    ok(lw_model_parse(pushed, strlen(pushed), "text", &desc, &model, NULL, &error), &error);
+    for (int k = 0; k < 2; k++) {
+        static record one, other;
+        for (int threads = 1; threads <= 3; threads += 2) {
+            record *r = threads == 1 ? &one : &other;
+            lw_options o = short_run();
+            o.sample = 0.05;
+            snprintf(o.integrator, sizeof o.integrator, "%s", integrators[k]);
+            const lw_batch_desc all = {.options = &o,
+                                       .instances = OWN,
+                                       .threads = threads,
+                                       .nvary = 1,
+                                       .vary = mass,
+                                       .values = values};
+            lw_sweep *sweep;
+            memset(r, 0, sizeof *r);
+            ok(lw_sweep_create(model, &all, &sweep, &error), &error);
+            assert_int_equal(lw_sweep_threads(sweep), threads);
+            ok(lw_sweep_run(sweep, irregular_row, r, NULL, NULL), lw_sweep_error(sweep));
+            lw_sweep_destroy(sweep);
+        }
+        assert_int_equal(one.rows, 11);
+        assert_memory_equal(&one, &other, sizeof one);
+    }
+    lw_model_destroy(model);
+}
+
+static const char damped[] =
+    "linkwork: 1\n"
+    "bodies:\n"
+    "  rod: {mass: 2, inertia: [0.1, 0.1, 0.06, 0, 0, 0], position: [0, 0, -1]}\n"
+    "  bob: {mass: 1, inertia: [0.02, 0.02, 0.02, 0, 0, 0], position: [0, 0, -2]}\n"
+    "joints:\n"
+    "  hinge: {type: revolute, between: [ground, rod], at: [0, 0, 0], axis: [0, 1, 0], qd: [1]}\n"
+    "  knee: {type: revolute, between: [rod, bob], at: [0, 0, -1.5], axis: [0, 1, 0], spring: {q0: "
+    "{damping: 0.01}}}\n";
+
+// Steps of an instance that `--singular stop` gives a separate simulation.
+static long steps_of(const lw_model *model, const double *damping, int n, int instance,
+                     size_t memory, lw_options *o)
+{
+    static const char *const vary[] = {"joint.knee.damping0"};
+    const lw_batch_desc desc = {.options = o,
+                                .instances = n,
+                                .threads = 1,
+                                .nvary = 1,
+                                .vary = vary,
+                                .values = damping,
+                                .memory = memory};
+    lw_sweep *sweep;
+    lw_summary summary;
+    lw_error error = {0};
+    ok(lw_sweep_create(model, &desc, &sweep, &error), &error);
+    assert_int_equal(lw_sweep_options(sweep)->singular, o->singular);
+    ok(lw_sweep_run(sweep, NULL, NULL, NULL, NULL), lw_sweep_error(sweep));
+    lw_sweep_summary(sweep, instance, &summary);
+    *o = *lw_sweep_options(sweep);
+    lw_sweep_destroy(sweep);
+    return summary.steps;
+}
+
+// The first variant chooses what is `auto`, also where the second one is in another group and would choose otherwise; what is
+// given as an option remains as it was given.
+static void auto_is_resolved_once(void **state)
+{
+    (void)state;
+    static const double damping[] = {0.01, 0.01, 0.01, 1e4, 1e4};
+    enum { ALL = sizeof damping / sizeof damping[0] };
+    lw_model *model;
+    lw_error error = {0};
+    const lw_read_desc desc = {.format = "yaml"};
+    ok(lw_model_parse(damped, strlen(damped), "text", &desc, &model, NULL, &error), &error);
+    lw_options o = short_run(), own = o, soft = o;
+    assert_int_equal(steps_of(model, damping, 3, 2, 1, &soft),
+                     steps_of(model, damping, 3, 2, 0, &o));
+    assert_string_equal(o.integrator, "dopri54"); // lanes have no `auto`
+    o = short_run();
+    lw_options_set(&o, "singular", "stop", NULL);
+    snprintf(o.integrator, sizeof o.integrator, "auto");
+    own = soft = o;
+    const long grouped = steps_of(model, damping, ALL, 4, 1, &o);
+    steps_of(model, damping + 4, 1, 0, 0, &own);
+    assert_string_not_equal(own.integrator, o.integrator);
+    snprintf(soft.integrator, sizeof soft.integrator, "%s", o.integrator);
+    assert_int_equal(grouped, steps_of(model, damping + 4, 1, 0, 0, &soft));
+    lw_model_destroy(model);
+}
+
 // ------------------------------------------------------------------------------------------ memory
 
 // The largest number of bytes that a sweep over so many masses holds.
@@ -545,6 +691,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sweep_is_its_batch),
+        cmocka_unit_test(threads_do_not_change_what_a_row_observes),
+        cmocka_unit_test(auto_is_resolved_once),
         cmocka_unit_test(memory_is_that_of_a_group),
         cmocka_unit_test(no_memory_is_a_status),
         cmocka_unit_test(what_is_wrong_is_reported_before_a_run),
