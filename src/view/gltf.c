@@ -1,8 +1,9 @@
 // gltf.c -- glTF 2.0: bodies as nodes with meshes of their shapes, the motion as one animation.
 //
 // One buffer, inside the file: first every kind of surface (positions, normals, indices), which meshes of several
-// colours share, then the times of the rows, then for each body its translations and rotations.  Node 0 rotates the
-// world so that y points up, against gravity.
+// colours share, then the times of the rows, then for each body its translations and rotations, then for each piece of a
+// tendon translations, rotations and scales of a cylinder of length one.  Node 0 rotates the world so that y points up,
+// against gravity.
 #include "view/mesh.h"
 
 #include "base/assert.h"
@@ -51,7 +52,10 @@ typedef struct gltf {
     mesh *mesh;
     part *part;
     int nsurface, nmesh, npart, max_parts;
-    size_t size; ///< of the buffer
+    lwi_view_ropes ropes;
+    float (*piece)[10]; ///< [nrow][pieces] translation, rotation with the scalar last, scale
+    int rope;           ///< mesh of all pieces
+    size_t size;        ///< of the buffer
 } gltf;
 
 // ---------------------------------------------------------------------------------------- geometry
@@ -280,10 +284,71 @@ static lw_status add_line(gltf *g, const lwi_plot_link *l, double thick)
     return mesh_of(g, &box, color, &p->mesh);
 }
 
+// Extent of all pieces at the start.
+static double extent(const lwi_view_ropes *ropes)
+{
+    double largest = 0;
+    for (int i = 0; i < ropes->n; i++) {
+        double d[3];
+        for (int k = 0; k < 3; k++) d[k] = (double)(ropes->p[i][1][k] - ropes->p[0][0][k]);
+        largest = fmax(largest, v3_norm(d));
+    }
+    return largest;
+}
+
+// The shortest rotation from a unit vector to another.
+static void rotation_to(const double a[3], const double b[3], double q[4])
+{
+    const double other[3] = {fabs(a[0]) < 0.9, fabs(a[0]) >= 0.9, 0};
+    q[0] = 1 + v3_dot(a, b);
+    v3_cross(q + 1, a, b);
+    if (q[0] < 1e-12) q[0] = 0, v3_cross(q + 1, a, other); // opposite: about any axis across
+    quat_normalize(q, q);
+}
+
+// Places a cylinder of length one along z; q: its rotation before, and here.
+static void place_piece(const float p[2][3], double q[4], float to[10])
+{
+    double along[3], z[3], R[9], step[4], product[4];
+    for (int k = 0; k < 3; k++) along[k] = (double)(p[1][k] - p[0][k]);
+    const double length = v3_norm(along);
+    quat_matrix(R, q);
+    v3_set(z, R[2], R[5], R[8]);
+    if (length > 0) {
+        v3_scale(along, 1 / length, along);
+        rotation_to(z, along, step);
+        quat_mul(product, step, q);
+        quat_normalize(q, product);
+    }
+    for (int k = 0; k < 3; k++) {
+        to[k] = 0.5F * (p[0][k] + p[1][k]);
+        to[3 + k] = (float)q[1 + k];
+        to[7 + k] = k < 2 ? 1 : fmaxf((float)length, 1e-9F);
+    }
+    to[6] = (float)q[0];
+}
+
+static lw_status make_ropes(gltf *g, double radius)
+{
+    static const double brown[4] = {0.63, 0.44, 0.24, 1};
+    const size_t n = (size_t)g->ropes.n, rows = (size_t)g->motion.nrow;
+    if (!n) return LW_OK;
+    g->piece = lwi_arena_push(&g->arena, n * rows, sizeof *g->piece);
+    if (!g->piece) return lwi_fail(g->error, LW_ERR_MEMORY, "no memory for tendons");
+    for (size_t i = 0; i < n; i++) {
+        double q[4] = {1, 0, 0, 0};
+        for (size_t r = 0; r < rows; r++)
+            place_piece((const float(*)[3])g->ropes.p[n * r + i], q, g->piece[n * r + i]);
+    }
+    if (!(radius > 0)) radius = 0.005 * extent(&g->ropes);
+    const surface wanted = {.type = LW_SHAPE_CYLINDER, .size = {radius > 0 ? radius : 1, 1}};
+    return mesh_of(g, &wanted, brown, &g->rope);
+}
+
 static lw_status make_parts(gltf *g)
 {
     const lw_model *m = g->model;
-    size_t max_parts = (size_t)g->scene.nline + 1;
+    size_t max_parts = (size_t)g->scene.nline + 2;
     double longest = 0;
     for (int b = 0; b < m->nbody; b++) max_parts += (size_t)m->desc.body[b].nshape;
     g->mesh = lwi_arena_push(&g->arena, max_parts, sizeof *g->mesh);
@@ -307,7 +372,7 @@ static lw_status make_parts(gltf *g)
     }
     for (int i = 0; i < g->scene.nline; i++)
         if (!shown[g->scene.line[i].body]) TRY(add_line(g, &g->scene.line[i], 0.04 * longest));
-    return LW_OK;
+    return make_ropes(g, 0.006 * longest);
 }
 
 // ------------------------------------------------------------------------------------------- JSON
@@ -355,11 +420,15 @@ static void put_nodes(const gltf *g)
     quat_normalize(q, turn);
     fputs("\"nodes\":[{\"name\":\"world\",", g->file);
     put_pose(g, nowhere, q);
-    if (m->nbody > 1 || g->npart) {
+    if (m->nbody > 1 || g->npart || g->ropes.n) {
+        const char *between = "";
         fputs(",\"children\":[", g->file);
-        for (int b = 1; b < m->nbody; b++) fprintf(g->file, "%s%d", b > 1 ? "," : "", b);
+        for (int b = 1; b < m->nbody; b++, between = ",") fprintf(g->file, "%s%d", between, b);
         for (int i = 0; i < g->npart; i++)
-            if (g->part[i].body == 0) fprintf(g->file, ",%d", m->nbody + i);
+            if (g->part[i].body == 0)
+                fprintf(g->file, "%s%d", between, m->nbody + i), between = ",";
+        for (int i = 0; i < g->ropes.n; i++, between = ",")
+            fprintf(g->file, "%s%d", between, m->nbody + g->npart + i);
         fputs("]", g->file);
     }
     fputs("}", g->file);
@@ -388,21 +457,49 @@ static void put_nodes(const gltf *g)
         }
         fputs("}", g->file);
     }
+    for (int i = 0; i < g->ropes.n; i++) {
+        double x[10];
+        for (int k = 0; k < 10; k++) x[k] = (double)g->piece[i][k];
+        fprintf(g->file, ",\n{\"name\":\"tendon\",\"mesh\":%d,", g->rope);
+        put_pose(g, x, (const double[4]){x[6], x[3], x[4], x[5]});
+        fputs(",\"scale\":", g->file);
+        lwi_view_numbers(g->file, x + 7, 3);
+        fputs("}", g->file);
+    }
     fputs("],\n", g->file);
+}
+
+static int series_count(const gltf *g)
+{
+    return 2 * (g->model->nbody - 1) + 3 * g->ropes.n;
+}
+
+// What is moved: bodies have translations and rotations, pieces of tendons scales in addition.  Series k of them.
+static int series_width(const gltf *g, int k)
+{
+    const int body = 2 * (g->model->nbody - 1);
+    return k < body ? 3 + k % 2 : (k - body) % 3 == 1 ? 4 : 3;
+}
+
+static bool moves(const gltf *g)
+{
+    return g->motion.nrow > 1 && series_count(g) > 0;
 }
 
 static void put_animation(const gltf *g)
 {
-    const int first = 3 * g->nsurface, n = g->model->nbody;
-    if (g->motion.nrow < 2 || n < 2) return;
+    static const char *const path[] = {"translation", "rotation", "scale"};
+    const int first = 3 * g->nsurface, n = series_count(g), body = 2 * (g->model->nbody - 1);
+    if (!moves(g)) return;
     fputs("\"animations\":[{\"name\":\"motion\",\"channels\":[", g->file);
-    for (int b = 1; b < n; b++)
-        fprintf(g->file,
-                "%s{\"sampler\":%d,\"target\":{\"node\":%d,\"path\":\"translation\"}},"
-                "{\"sampler\":%d,\"target\":{\"node\":%d,\"path\":\"rotation\"}}",
-                b > 1 ? "," : "", 2 * b - 2, b, 2 * b - 1, b);
-    fputs("],\n\"samplers\":[", g->file);
-    for (int k = 0; k < 2 * (n - 1); k++)
+    for (int k = 0; k < n; k++) {
+        const int rope = k - body;
+        const int node = rope < 0 ? 1 + k / 2 : g->model->nbody + g->npart + rope / 3;
+        fprintf(g->file, "%s{\"sampler\":%d,\"target\":{\"node\":%d,\"path\":\"%s\"}}",
+                k ? "," : "", k, node, path[rope < 0 ? k % 2 : rope % 3]);
+    }
+    fputs("],\"samplers\":[", g->file);
+    for (int k = 0; k < n; k++)
         fprintf(g->file, "%s{\"input\":%d,\"output\":%d}", k ? "," : "", first, first + 1 + k);
     fputs("]}],\n", g->file);
 }
@@ -410,9 +507,8 @@ static void put_animation(const gltf *g)
 // Accessor i has bufferView i.
 static void put_accessors(gltf *g)
 {
-    const int n = g->model->nbody;
+    const int n = moves(g) ? 1 + series_count(g) : 0; // the times first
     const size_t rows = (size_t)g->motion.nrow;
-    const bool moves = g->motion.nrow > 1 && n > 1;
     size_t at = g->size;
     fputs("\"accessors\":[", g->file);
     for (int i = 0; i < g->nsurface; i++) {
@@ -434,8 +530,8 @@ static void put_accessors(gltf *g)
                 "{\"bufferView\":%d,\"componentType\":%d,\"count\":%d,\"type\":\"SCALAR\"}",
                 3 * i + 1, m->np, 3 * i + 2, m->wide ? 5125 : 5123, m->nindex);
     }
-    for (int k = 0; moves && k < 1 + 2 * (n - 1); k++) {
-        const char *type = k == 0 ? "SCALAR" : k % 2 ? "VEC3" : "VEC4";
+    for (int k = 0; k < n; k++) {
+        const char *type = k == 0 ? "SCALAR" : series_width(g, k - 1) == 3 ? "VEC3" : "VEC4";
         fprintf(g->file,
                 "%s{\"bufferView\":%d,\"componentType\":5126,\"count\":%zu,\"type\":\"%s\"",
                 g->nsurface || k ? ",\n" : "", 3 * g->nsurface + k, rows, type);
@@ -456,14 +552,25 @@ static void put_accessors(gltf *g)
                 i ? ",\n" : "", m->at, points, m->at + points, points, m->at + 2 * points,
                 index_bytes(m));
     }
-    for (int k = 0; moves && k < 1 + 2 * (n - 1); k++) {
-        const size_t bytes = rows * (k == 0 ? 4 : k % 2 ? 12 : 16);
+    for (int k = 0; k < n; k++) {
+        const size_t bytes = rows * (k == 0 ? 4 : 4 * (size_t)series_width(g, k - 1));
         fprintf(g->file, "%s{\"buffer\":0,\"byteOffset\":%zu,\"byteLength\":%zu}",
                 g->nsurface || k ? ",\n" : "", at, bytes);
         at += bytes;
     }
     g->size = at;
     fputs("],\n", g->file);
+}
+
+static void put_ropes(const gltf *g, lwi_view_base64 *b)
+{
+    static const int from[] = {0, 3, 7, 10};
+    const size_t n = (size_t)g->ropes.n, rows = (size_t)g->motion.nrow;
+    for (size_t i = 0; rows > 1 && i < n; i++)
+        for (int k = 0; k < 3; k++)
+            for (size_t r = 0; r < rows; r++)
+                lwi_view_base64_put(b, g->piece[n * r + i] + from[k],
+                                    (size_t)(from[k + 1] - from[k]) * sizeof(float));
 }
 
 static void put_buffer(const gltf *g)
@@ -482,7 +589,7 @@ static void put_buffer(const gltf *g)
         lwi_view_base64_put(&b, m->wide ? (const void *)m->wide : m->index, index_bytes(m));
         if (index_bytes(m) % 4) lwi_view_base64_put(&b, zero, 2);
     }
-    for (long r = 0; rows > 1 && n > 1 && r < rows; r++) {
+    for (long r = 0; moves(g) && r < rows; r++) {
         const float t = (float)(g->motion.time[r] - g->motion.time[0]);
         lwi_view_base64_put(&b, &t, sizeof t);
     }
@@ -496,13 +603,19 @@ static void put_buffer(const gltf *g)
             lwi_view_base64_put(&b, xyzw, sizeof xyzw);
         }
     }
+    put_ropes(g, &b);
     lwi_view_base64_end(&b);
     fputs("\"}]\n", g->file);
 }
 
 static lw_status put_gltf(gltf *g, double max_bytes, lw_result *result)
 {
-    TRY(lwi_view_motion_read(g->model, result, max_bytes, &g->arena, &g->motion, g->error));
+    int pieces;
+    TRY(lwi_view_rope_count(g->model, &g->arena, &pieces, g->error));
+    const double poses = 20.0 * g->model->nbody + 8, all = poses + 64.0 * pieces; // bytes of a row
+    TRY(lwi_view_motion_read(g->model, result, max_bytes * poses / all, &g->arena, &g->motion,
+                             g->error));
+    TRY(lwi_view_ropes_read(g->model, &g->motion, &g->arena, &g->ropes, g->error));
     TRY(lwi_view_scene(g->model, &g->arena, &g->scene, g->error));
     TRY(lwi_view_meshes(g->model, g->desc, &g->arena, &g->of_model, g->error));
     TRY(make_parts(g));

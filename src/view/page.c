@@ -260,6 +260,63 @@ static void put_direction(const page *p, const char *name, lw_vec3 v)
     lwi_view_numbers(p->file, (const double[3]){v.x, v.y, v.z}, 3);
 }
 
+// "body" and "point", from its mass centre.
+static void put_point(const page *p, int body, lw_vec3 v)
+{
+    const double *com = p->model->body[body].com;
+    fprintf(p->file, "\"body\":%d", body);
+    put_direction(p, "point", (lw_vec3){v.x - com[0], v.y - com[1], v.z - com[2]});
+}
+
+static void put_path_element(const page *p, const lw_path_element *e)
+{
+    if (e->pulley > 0) {
+        fprintf(p->file, "{\"pulley\":%.9g}", e->pulley);
+        return;
+    }
+    fputc('{', p->file);
+    put_point(p, e->body.index, e->point);
+    if (e->radius > 0) fprintf(p->file, ",\"radius\":%.9g", e->radius);
+    if (e->axis.x != 0 || e->axis.y != 0 || e->axis.z != 0) put_direction(p, "axis", e->axis);
+    if (e->radius > 0 && e->has_side) {
+        fputs(",\"side\":{", p->file);
+        put_point(p, e->side_body.index, e->side);
+        fputc('}', p->file);
+    }
+    fputc('}', p->file);
+}
+
+static void put_slider_crank(const page *p, const lw_slider_crank *s)
+{
+    fputs(",\"crank\":{", p->file);
+    put_point(p, s->crank.index, s->crank_point);
+    fprintf(p->file, ",\"rod\":%.9g},\"slider\":{", s->rod);
+    put_point(p, s->slider.index, s->slider_point);
+    put_direction(p, "axis", s->axis);
+    fputc('}', p->file);
+}
+
+static void put_tendons(const page *p)
+{
+    const lwi_description *d = &p->model->desc;
+    fputs("\"tendons\":[", p->file);
+    for (int i = 0; i < d->force[LWI_ITEM_tendon].n; i++) {
+        const lw_tendon_desc *t = lwi_force_desc(d, LWI_ITEM_tendon, i);
+        fprintf(p->file, "%s\n{\"name\":", i ? "," : "");
+        lwi_view_text(p->file, t->name);
+        if (t->slider_crank.present)
+            put_slider_crank(p, &t->slider_crank);
+        else
+            fputs(",\"path\":[", p->file);
+        for (int k = 0; k < t->npath; k++) {
+            if (k) fputc(',', p->file);
+            put_path_element(p, &t->path[k]);
+        }
+        fputs(t->slider_crank.present ? "}" : "]}", p->file);
+    }
+    fputs("],\n", p->file);
+}
+
 // Forces and torques on points, as described; their scale over time is not part of a result.
 static void put_wrenches(const page *p)
 {
@@ -477,6 +534,7 @@ static lw_status put_data(page *p, const char *title)
     put_bodies(p);
     put_joints(p);
     put_springs(p);
+    put_tendons(p);
     put_bushings(p);
     put_wrenches(p);
     if (!p->result && !p->desc->model2)

@@ -30,6 +30,16 @@ typedef struct lwi_view_motion {
 lw_status lwi_view_motion_read(const lw_model *model, lw_result *result, double max_bytes,
                                lwi_arena *arena, lwi_view_motion *motion, lw_error *error);
 
+/** The straight pieces of tendons at every row of a motion. */
+typedef struct lwi_view_ropes {
+    int n;
+    float (*p)[2][3]; ///< [nrow][n] ends, world
+} lwi_view_ropes;
+
+lw_status lwi_view_rope_count(const lw_model *model, lwi_arena *arena, int *count, lw_error *error);
+lw_status lwi_view_ropes_read(const lw_model *model, const lwi_view_motion *motion,
+                              lwi_arena *arena, lwi_view_ropes *ropes, lw_error *error);
+
 /** The geometry of the model at its start, each part in the axes of its body from the mass centre. */
 lw_status lwi_view_scene(const lw_model *model, lwi_arena *arena, lwi_plot_scene *scene,
                          lw_error *error);

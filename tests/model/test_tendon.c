@@ -86,6 +86,69 @@ static void within_an_opening_the_path_is_shortest(void **state)
     assert_true(length(path, 3) <= shortest);
 }
 
+// ---- drawings
+
+typedef struct drawing {
+    double at[3], length,
+        off;      ///< end of the last piece, sum of lengths, largest gap between pieces
+    double on[2]; ///< largest error of a curve's distance: from the axis z, from the centre
+    double radius;
+    int n;
+} drawing;
+
+static void draw_piece(void *user, const double a[3], const double b[3])
+{
+    drawing *d = user;
+    if (d->n)
+        d->off = fmax(d->off, hypot(hypot(a[0] - d->at[0], a[1] - d->at[1]), a[2] - d->at[2]));
+    d->length += hypot(hypot(b[0] - a[0], b[1] - a[1]), b[2] - a[2]);
+    if (d->n > 0 && d->n <= LWI_PATH_CHORDS + 1) {
+        d->on[0] = fmax(d->on[0], fabs(hypot(a[0], a[1]) - d->radius));
+        d->on[1] = fmax(d->on[1], fabs(hypot(hypot(a[0], a[1]), a[2]) - d->radius));
+    }
+    memcpy(d->at, b, sizeof d->at);
+    d->n++;
+}
+
+static double number(unsigned *seed)
+{
+    *seed = *seed * 1664525U + 1013904223U;
+    return (double)(*seed >> 8) / (1 << 23) - 1;
+}
+
+// Pieces are joined, lie on the obstacle, and are as long as the path except what chords cut off.
+static void drawn_pieces_are_the_path(void **state)
+{
+    (void)state;
+    unsigned seed = 5;
+    int touching = 0, far = 0;
+    for (int i = 0; i < 2000; i++) {
+        const bool tube = i % 2;
+        lwi_path_part path[3] = {POINT(0), ROUND(0.7, tube), POINT(0)};
+        for (int k = 0; k < 3; k++) {
+            path[0].point[k] = 2 * number(&seed);
+            path[2].point[k] = 2 * number(&seed);
+            path[1].side_point[k] = i % 5 == 4 ? 0.2 * number(&seed) : 2 * number(&seed);
+        }
+        if (i % 3) path[1].side = 0;
+        double first[3], last[3];
+        const double whole = length(path, 3),
+                     curve = lwi_path_wind(&path[1], &at_rest, path[0].point, path[2].point, first,
+                                           last);
+        drawing d = {.radius = 0.7};
+        assert_int_equal(LWI_PATH_CHORDS + 2, lwi_path_draw(path, 3, &at_rest, draw_piece, &d));
+        assert_int_equal(LWI_PATH_CHORDS + 2, d.n);
+        for (int k = 0; k < 3; k++) lwt_near("end", i, d.at[k], path[2].point[k], 1e-15);
+        lwt_near("joined", i, d.off, 0, 1e-13);
+        lwt_near("length", i, d.length, whole, curve < 0 ? 1e-13 : 1e-13 + 0.03 * curve);
+        if (curve < 0) continue;
+        lwt_near("on the obstacle", i, d.on[!tube], 0, 1e-13);
+        touching++;
+        far += curve > 0.7 * acos(-1);
+    }
+    assert_true(touching > 500 && far > 20);
+}
+
 // Lengths of a part after a pulley count by its divisor; there is no line across it.
 static void pulleys_divide(void **state)
 {
@@ -325,6 +388,7 @@ int main(void)
         cmocka_unit_test(heights_grow_along_a_cylinder),
         cmocka_unit_test(opposite_points_have_a_length),
         cmocka_unit_test(within_an_opening_the_path_is_shortest),
+        cmocka_unit_test(drawn_pieces_are_the_path),
         cmocka_unit_test(pulleys_divide),
         cmocka_unit_test(every_formulation_has_its_force),
         cmocka_unit_test(energy_and_work_balance),

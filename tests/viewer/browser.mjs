@@ -521,7 +521,9 @@ async function elements() {
     const signs = view.batches.filter((b) => b.mesh.parent === view.loads && b.transforms === view.transforms).flatMap((b) => b.members.map((x) => data.bodies[x.slot].name));
     // shafts first: their ends and heads
     const arrow = (i) => ({root: [0, 1, 2].map((k) => m[16 * i + 12 + k] - 0.5 * m[16 * i + 4 + k]), shaft: [0, 1, 2].map((k) => m[16 * i + 4 + k])});
-    return {arrows: view.elements.map((e, i) => ({name: e.name, ...arrow(i)})), count: n, signs, drives: data.joints.map((j) => j.drives), bushings: data.bushings,
+    const ends = (d, i) => [-0.5, 0.5].map((y) => [0, 1, 2].map((k) => d[16 * i + 12 + k] + y * d[16 * i + 4 + k]));
+    const ropes = view.spans.filter((s) => s.tendons).map((s) => s.batch.members.map((_, i) => ends(s.transforms.data, i)));
+    return {ropes, arrows: view.elements.map((e, i) => ({name: e.name, ...arrow(i)})), count: n, signs, drives: data.joints.map((j) => j.drives), bushings: data.bushings,
       labels: [...document.querySelectorAll('#numbers span:not([hidden])')].map((e) => e.textContent), readout: document.getElementById('readout').textContent};
   });
   await page.evaluate(() => window.linkwork.seek(0.5));

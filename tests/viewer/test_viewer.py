@@ -11,12 +11,15 @@ import hashlib
 import json
 import math
 import os
+import re
 import shutil
 import struct
 import subprocess
 import sys
 import tempfile
 import unittest
+
+import test_files
 
 PROGRAM, SOURCES = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 MODELS = os.path.join(SOURCES, "examples", "models")
@@ -110,6 +113,71 @@ class Sliders(unittest.TestCase):
                 self.assertAlmostEqual(vector[k], (k + 1) * at, delta=1e-9)
 
 
+# Bodies that tumble, with ropes round a sphere and a cylinder, past a side, through a ring, over a pulley; a slider-crank.
+ROPES = """linkwork: 1
+bodies:
+  a: {mass: 1, inertia: [0.1, 0.2, 0.3, 0, 0, 0], com: [0.1, 0, 0.05], position: [1, 0.2, 0], velocity: [-1, 0.3, 5], angular_velocity: [3, 2, 1]}
+  b: {mass: 1, inertia: [0.1, 0.2, 0.3, 0, 0, 0], com: [0, 0.1, 0], position: [-1, 0, 0.1], velocity: [0.5, 0.1, 5], angular_velocity: [-2, 3, 2]}
+forces:
+  ball: {type: tendon, path: [{body: a, point: [0.2, 0, 0]}, {point: [0, 0.1, 0.5], radius: 0.4}, {body: b}]}
+  drum: {type: tendon, path: [{body: a}, {body: b, point: [0.5, 0, 0], radius: 0.3, axis: [0.1, 1, 0.2], side: [0.5, 0, 2]}, {body: b, point: [0, 0.2, 0]}]}
+  ring: {type: tendon, path: [{point: [0, 1, 0]}, {body: a, point: [0.3, 0, 0], radius: 0.1, axis: [0, 0, 1], side: [0.3, 0, 0]}, {body: b}, {pulley: 2},
+    {point: [0, 0, 3]}, {body: a}]}
+  rod: {type: tendon, slider_crank: {crank: a, crank_point: [0.1, 0.2, 0], slider: b, slider_point: [0, 0.1, 0], axis: [1, 0.5, 0], rod: 3}}
+"""
+PIECES = """
+import {readFileSync} from 'node:fs';
+import {pieces} from '%s';
+const {tendons, poses} = JSON.parse(readFileSync(0, 'utf8'));
+console.log(JSON.stringify(poses.map((world) => tendons.flatMap((t) => pieces(t, world.map((elements) => ({elements})))))));
+"""
+
+
+def pose(r, q):
+    """The matrix of three.js, by columns; q: scalar last, as in glTF."""
+    x, y, z, w = (c / math.sqrt(sum(c * c for c in q)) for c in q)
+    return [1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y), 0, 2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x), 0,
+            2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y), 0, *r, 1]
+
+
+class Ropes(unittest.TestCase):
+    """Tendons: the script of the page and the program draw the same pieces at the same poses."""
+
+    def test_page_and_gltf_have_the_same_pieces(self):
+        with tempfile.TemporaryDirectory() as folder:
+            model, motion, page, gltf = (os.path.join(folder, "r." + end) for end in ("yaml", "h5", "html", "gltf"))
+            with open(model, "w", encoding="utf-8") as file:
+                file.write(ROPES)
+            linkwork("run", model, "--duration", "1", "--sample", "0.02", "-o", motion, "-q")
+            linkwork("view", motion, "-o", page, "-q")
+            linkwork("view", motion, "-o", gltf, "-q")
+            with open(page, encoding="utf-8") as file:
+                tendons = json.loads(re.search(r'<script[^>]*id="?data"?[^>]*>(.*?)</script>', file.read(), re.S).group(1))["tendons"]
+            drawn = test_files.Gltf(gltf)
+        nodes, series = drawn.root["nodes"], {}
+        for channel in drawn.root["animations"][0]["channels"]:
+            sampler = drawn.root["animations"][0]["samplers"][channel["sampler"]]
+            series[channel["target"]["node"], channel["target"]["path"]] = drawn.numbers(sampler["output"])
+        ropes = [i for i, node in enumerate(nodes) if node.get("name") == "tendon"]
+        rows = range(len(series[1, "translation"]))
+        poses = [[pose((0, 0, 0), (0, 0, 0, 1))] + [pose(series[b, "translation"][r], series[b, "rotation"][r]) for b in (1, 2)] for r in rows]
+        done = subprocess.run(["node", "--input-type=module", "-e", PIECES % os.path.join(SOURCES, "viewer", "src", "path.js")], check=True,
+                              capture_output=True, text=True, timeout=60, input=json.dumps({"tendons": tendons, "poses": poses}))
+        lengths, wound = [], []
+        for r, pieces in zip(rows, json.loads(done.stdout)):
+            self.assertEqual(len(pieces), len(ropes))
+            for node, (a, b) in zip(ropes, pieces):
+                cylinder = pose(series[node, "translation"][r], series[node, "rotation"][r])
+                lengths.append(math.dist(a, b))
+                self.assertAlmostEqual(series[node, "scale"][r][2], max(lengths[-1], 1e-9), delta=3e-5)
+                for k in range(3):
+                    half = cylinder[8 + k] * series[node, "scale"][r][2] / 2
+                    self.assertAlmostEqual(cylinder[12 + k] - half, a[k], delta=3e-5)
+                    self.assertAlmostEqual(cylinder[12 + k] + half, b[k], delta=3e-5)
+            wound += abs(math.dist(pieces[5][0], (0, 0.1, 0.5)) - 0.4) < 1e-4, len({round(math.dist(*piece), 4) for piece in pieces[12:24]}) > 1, math.dist(*pieces[28]) < 1e-6
+        self.assertGreater(min(wound[k::3].count(True) for k in range(3)), 5)  # ball, drum and ring are touched
+
+
 class Gltf(unittest.TestCase):
     def test_validator_finds_nothing(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -119,7 +187,11 @@ class Gltf(unittest.TestCase):
             shapes = os.path.join(folder, "shapes.yaml")
             with open(shapes, "w", encoding="utf-8") as file:
                 file.write(SHAPES)
-            for source in (motion, os.path.join(MODELS, "crane.yaml"), os.path.join(MODELS, "ur5.urdf"), shapes):
+            ropes, tumbling = os.path.join(folder, "ropes.yaml"), os.path.join(folder, "ropes.h5")
+            with open(ropes, "w", encoding="utf-8") as file:
+                file.write(ROPES)
+            linkwork("run", ropes, "--duration", "0.5", "-o", tumbling, "-q")
+            for source in (motion, os.path.join(MODELS, "crane.yaml"), os.path.join(MODELS, "ur5.urdf"), shapes, ropes, tumbling):
                 files.append(os.path.join(folder, "%d.gltf" % len(files)))
                 linkwork("view", source, "-o", files[-1], "-q")
             done = run("node", "gltf.mjs", *files, cwd=WORK)
@@ -144,7 +216,7 @@ forces:
   load: {type: wrench, body: b, point: [0, 0, 0], force: [0, 0, 15], torque: [0, 0.1, 0]}
 """
 
-# A drive, a spring on a coordinate, a bushing and a spring between points.
+# A drive, a spring on a coordinate, a bushing, a spring between points and a rope round a cylinder.
 ELEMENTS = """linkwork: 1
 gravity: [0, 0, -9.81]
 bodies:
@@ -157,6 +229,7 @@ joints:
 forces:
   bush: {type: bushing, between: [arm, link], at: [1, 0, 0], stiffness: [2e4, 2e4, 2e4, 40, 10, 40], damping: [60, 60, 60, 1, 1, 1]}
   strut: {type: spring, between: [arm, slide], from: [0.5, 0, 0], to: [0.4, 0, -0.8], stiffness: 300, damping: 10, length: 0.7}
+  rope: {type: tendon, path: [{body: arm, point: [0.5, 0, 0]}, {point: [0.64, 0, -0.5], radius: 0.1, axis: [0, 1, 0]}, {body: slide}]}
 """
 
 # A loop with two spherical joints; its rod also rotates about itself. And a free body.
@@ -528,6 +601,17 @@ class Browser(unittest.TestCase):
         self.assertEqual([(b["name"], b["axis"], b["body1"], b["body2"]) for b in seen["bushings"]], [("bush", 1, 1, 2)])
         self.assertEqual(sorted(seen["signs"]), ["arm", "ground", "ground", "ground", "link"])
         self.assertGreater(self.seen["elements"]["painted"][0], 1.02 * self.seen["elements"]["painted"][1])
+
+    def test_ropes_go_with_their_bodies(self):
+        row = next(row for row in self.elements if float(row["time"]) == 0.5)
+        (pieces,) = self.seen["elements"]["at"]["ropes"]
+        arm, slide = ([float(row["body.%s.%s" % (body, k)]) for k in "xyz"] for body in ("arm", "slide"))
+        for k in range(3):
+            self.assertLess(abs(pieces[0][0][k] - 2 * arm[k]), 1e-3)  # its end: the arm is fixed to the origin
+            self.assertLess(abs(pieces[-1][1][k] - slide[k]), 1e-3)
+        for (_, at), (following, _) in zip(pieces, pieces[1:]):
+            self.assertLess(math.dist(at, following), 1e-4)
+        self.assertEqual(sum(abs(math.hypot(at[0] - 0.64, at[2] + 0.5) - 0.1) < 1e-3 for _, at in pieces), len(pieces) - 1)
 
     def test_keys_wait_for_the_list_of_keys_alone(self):
         times = [float(row["time"]) for row in self.rows]

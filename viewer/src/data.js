@@ -7,6 +7,8 @@
 //   bodies[i].group    number of the rigid group; 0: that of the ground
 //   joints[i].sign     of its type, as in drawings; .separates: its two points move apart
 //   joints[i].drives   what drives or springs its coordinates: kind, axis: which of its axes, angle: about it
+//   tendons[i]         path: points {body, point}, obstacles with radius, axis (of a cylinder) and side {body, point}, {pulley};
+//                      or of a slider-crank: crank {body, point, rod}, slider {body, point, axis}
 //   bushings           frames from mass centres, orientation of the first, axis about which it is softest
 //   meshes[i]          null, or {vertices, triangles, half: of its box, position float32 [vertex][3] from the middle of
 //                      its box, normal int16 [vertex][3] times 32767, index int32 [triangle][3]}

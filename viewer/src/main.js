@@ -232,7 +232,7 @@ async function start() {
     $(`show-${name}`).addEventListener('change', (e) => { set(e.target.checked); view.seek(state.t); readout(); });
   $('show-axes').checked = view.marks.visible;
   $('show-reactions').disabled = true;  // until their columns are loaded
-  if (!data.springs.length && !data.wrenches.length && !data.bushings.length && !data.joints.some((j) => j.drives.length)) $('show-forces').parentElement.hidden = true;
+  if (!data.springs.length && !data.tendons.length && !data.wrenches.length && !data.bushings.length && !data.joints.some((j) => j.drives.length)) $('show-forces').parentElement.hidden = true;
 
   // ---- input
   function step(rows, fraction) {

@@ -8,6 +8,7 @@ import {
 import {OrbitControls} from 'three/examples/jsm/controls/OrbitControls.js';
 import {Batch, LIGHT, Transforms} from './batch.js';
 import {columnsOf, locate} from './data.js';
+import {pieces} from './path.js';
 
 const CORE = 1e-3;  // radius of a line before it is inflated, by its radius: enough to have normals
 const ROUND_OFF = 1e-9;  // smaller forces, by the reference force, are round-off: sums of large forces lose digits
@@ -32,6 +33,23 @@ class Spans {
       a.addScaledVector(along, s.from ?? 0);
       this.transforms.set(i, between(a, b, s.radius, MATRIX));
     }
+    this.transforms.send();
+  }
+}
+
+/** Tendons: rods along their pieces. */
+class Ropes {
+  constructor(parent, tendons, world, radius, options) {
+    this.tendons = tendons;
+    this.radius = radius;
+    const count = tendons.reduce((sum, t) => sum + pieces(t, world).length, 0), geometry = new CylinderGeometry(1, 1, 1, count > MANY ? 5 : 8, 1, true);
+    this.transforms = new Transforms(count);
+    this.batch = new Batch(parent, this.transforms, Array.from({length: count}, (_, slot) => ({geometry, slot, local: null, color: new Color(ROPE)})), options);
+  }
+  update(world) {
+    let i = 0;
+    for (const tendon of this.tendons)
+      for (const [a, b] of pieces(tendon, world)) this.transforms.set(i++, between(FROM.fromArray(a), TO.fromArray(b), this.radius, MATRIX));
     this.transforms.send();
   }
 }
@@ -90,7 +108,7 @@ function coilFor(count, software) {
 }
 
 const ONE = new Vector3(1, 1, 1), NOTHING = new Matrix4().set(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
-const FORCE = '#d92d20', TORQUE = '#7a3fb5', SPRING = '#667085', DRIVE = '#0c8599', RUBBER = '#343a40', PIN = '#ced4da';
+const FORCE = '#d92d20', TORQUE = '#7a3fb5', SPRING = '#667085', DRIVE = '#0c8599', RUBBER = '#343a40', PIN = '#ced4da', ROPE = '#a0703c';
 const LABELS = 12;  // numbers at the longest arrows
 const NOW = new Vector3(), THEN = new Vector3(), TURN = new Quaternion(), TURN_THEN = new Quaternion();
 const quaternion = (q) => new Quaternion(q[1], q[2], q[3], q[0]);
@@ -239,6 +257,7 @@ export class View {
       this.outlines[s.body1].push(vector(s.point1));
       this.outlines[s.body2].push(vector(s.point2));
     }
+    for (const t of d.tendons) for (const e of t.path ?? [t.crank]) if (e.point) this.outlines[e.body].push(vector(e.point));
     for (const j of d.joints) if (j.body1 === 0) this.outlines[0].push(vector(j.point1));
     const each = this.outlines.reduce((sum, o) => sum + o.length, 1);
     const rows = Math.max(1, Math.min(d.rows, Math.floor(50000 / each)));  // a sample is sufficient
@@ -457,7 +476,7 @@ export class View {
     return {body1: item.body1, p: vector(item.point1), body2: item.body2, q: vector(item.point2), radius, from, to};
   }
 
-  // Springs as coils, dampers as piston and cylinder, forces between two points as lines, forces and torques on points
+  // Springs as coils, dampers as piston and cylinder, forces between two points as lines, tendons as ropes, forces and torques on points
   // as arrows of constant length: point and direction, not magnitude.
   springs() {
     const d = this.data;
@@ -475,6 +494,8 @@ export class View {
     const rod = new CylinderGeometry(1, 1, 1, 10);
     add(rod, SPRING, of('damper').flatMap((s) => [this.span(s, 0.3 * wide(s)), this.span(s, 0.8 * wide(s), 0, 0.5)]));
     add(rod, FORCE, of('force').map((s) => this.span(s, 0.8 * this.mark)));
+    if (d.tendons.length)
+      this.spans.push(new Ropes(this.loads, d.tendons, d.bodies.map((_, b) => this.startOf(b)), Math.max(0.4 * this.mark, this.thin), {roughness: 0.8, sunward: this.sunward}));
     this.wrenches = [];
     for (const w of d.wrenches) {
       if (Math.hypot(...w.force) > 0) this.wrenches.push([w, vector(w.force).normalize(), FORCE]);

@@ -105,6 +105,9 @@ typedef struct lwi_force_outputs {
                 const double *inputs, double *value);
 } lwi_force_outputs;
 
+/** A straight piece of what drawings show of a force, between points of the world. */
+typedef void lwi_drawn_piece(void *user, const double from[3], const double to[3]);
+
 /** The facts of a force; none can be left out: the compiler counts them. */
 #define LWI_FORCE_FACTS(place, potential, dissipates, next_break, modes, varies, rate, nrow, rows, \
                         actions, outputs)                                                          \
@@ -139,6 +142,9 @@ typedef struct lwi_force_type {
     /** Which smooth piece of a continuous law acts: taut or slack, limited or not.  NULL: the law is smooth, or has modes. */
     int (*piece)(const struct lw_model *, const void *par, const lwi_kin *, double t,
                  const double *inputs);
+    /** Of a force along a path: calls `piece` (may be NULL) for each straight piece that drawings show, in the same number
+     *  at any poses (R, r).  @return how many.  NULL: it has no path */
+    int (*draw)(const void *par, const lwi_kin *, lwi_drawn_piece *piece, void *user);
 } lwi_force_type;
 
 enum { LWI_MAX_GUARDS = 2 };

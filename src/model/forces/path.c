@@ -213,53 +213,163 @@ double lwi_path_wind(const lwi_path_part *o, const lwi_kin *kin, const double fr
 
 // --------------------------------------------------------------------------------------------- paths
 
+/** From one point of a path to the next. */
+typedef struct span {
+    const lwi_path_part *from, *round, *to; ///< round: obstacle between them, or NULL
+    double a[3], b[3];                      ///< the points, world
+    double divisor;
+} span;
+
+/** The obstacle of a span where the path touches it. */
+typedef struct contact {
+    double first[3], last[3], curve; ///< curve < 0: it does not
+} contact;
+
+// The next span from element *i on; false: there is none.  Starts with {.divisor = 1}.
+static bool next_span(const lwi_path_part *part, int n, const lwi_kin *kin, int *i, span *s)
+{
+    const lwi_path_part *before = s->to;
+    v3_copy(s->a, s->b);
+    s->round = NULL;
+    for (; *i < n; ++*i) {
+        const lwi_path_part *p = &part[*i];
+        if (p->divisor != 0) {
+            s->divisor = p->divisor;
+            before = NULL;
+        } else if (p->radius > 0) {
+            s->round = p;
+        } else {
+            point_of(s->b, kin, p->body, p->point);
+            if (before) {
+                s->from = before, s->to = p;
+                ++*i;
+                return true;
+            }
+            v3_copy(s->a, s->b);
+            before = p, s->round = NULL;
+        }
+    }
+    return false;
+}
+
+static contact contact_of(const span *s, const lwi_kin *kin)
+{
+    contact c = {.curve = -1};
+    if (s->round) c.curve = lwi_path_wind(s->round, kin, s->a, s->b, c.first, c.last);
+    return c;
+}
+
 typedef struct walk {
     const lwi_kin *kin;
     void (*line)(void *user, const lwi_path_line *line);
     void *user;
-    double divisor, length;
+    double length;
 } walk;
 
-static void go(walk *w, int body1, const double from[3], int body2, const double to[3])
+static void go(walk *w, double divisor, int body1, const double from[3], int body2,
+               const double to[3])
 {
-    lwi_path_line line = {.body1 = body1, .body2 = body2, .divisor = w->divisor};
+    lwi_path_line line = {.body1 = body1, .body2 = body2, .divisor = divisor};
     double d[3];
     v3_sub(d, to, from);
     v3_sub(line.arm1, from, w->kin->r[body1]);
     v3_sub(line.arm2, to, w->kin->r[body2]);
     const double length = v3_norm(d);
     v3_scale(line.n, length > 0 ? 1 / length : 0, d);
-    w->length += length / w->divisor;
+    w->length += length / divisor;
     if (w->line && body1 != body2) w->line(w->user, &line);
 }
 
 double lwi_path_walk(const lwi_path_part *part, int n, const lwi_kin *kin,
                      void (*line)(void *user, const lwi_path_line *line), void *user)
 {
-    walk w = {.kin = kin, .line = line, .user = user, .divisor = 1};
-    double at[3], next[3], first[3], last[3];
-    const lwi_path_part *before = NULL, *round = NULL; // the last point, the obstacle after it
-    for (int i = 0; i < n; i++) {
-        const lwi_path_part *p = &part[i];
-        if (p->divisor != 0) {
-            w.divisor = p->divisor;
-            before = NULL;
-        } else if (p->radius > 0) {
-            round = p;
+    walk w = {.kin = kin, .line = line, .user = user};
+    int i = 0;
+    for (span s = {.divisor = 1}; next_span(part, n, kin, &i, &s);) {
+        const contact c = contact_of(&s, kin);
+        if (c.curve >= 0) {
+            go(&w, s.divisor, s.from->body, s.a, s.round->body, c.first);
+            w.length += c.curve / s.divisor;
+            go(&w, s.divisor, s.round->body, c.last, s.to->body, s.b);
         } else {
-            point_of(next, kin, p->body, p->point);
-            const double curve =
-                before && round ? lwi_path_wind(round, kin, at, next, first, last) : -1;
-            if (curve >= 0) {
-                go(&w, before->body, at, round->body, first);
-                w.length += curve / w.divisor;
-                go(&w, round->body, last, p->body, next);
-            } else if (before) {
-                go(&w, before->body, at, p->body, next);
-            }
-            v3_copy(at, next);
-            before = p, round = NULL;
+            go(&w, s.divisor, s.from->body, s.a, s.to->body, s.b);
         }
     }
     return w.length;
+}
+
+// ----------------------------------------------------------------------------------------- drawings
+
+// v - (v.n) n; the same vector for n = 0
+static void remove_along(double *v, const double *n)
+{
+    v3_axpy(v, -v3_dot(v, n), n);
+}
+
+// The curve on an obstacle is p(s) = centre + cos(s) u + sin(s) v + share of the height, with v along the line that
+// arrives.
+static void draw_curve(const span *s, const contact *c, const lwi_kin *kin, lwi_drawn_piece *piece,
+                       void *user)
+{
+    const lwi_path_part *o = s->round;
+    const double own[3] = {o->R[2], o->R[5], o->R[8]};
+    double axis[3] = {0}, centre[3], u[3], v[3], rise[3], at[3], next[3];
+    point_of(centre, kin, o->body, o->point);
+    if (o->cylinder) m3_mul_v(axis, kin->R[o->body], own);
+    v3_sub(rise, c->last, c->first);
+    const double height = v3_dot(rise, axis);
+    v3_sub(u, c->first, centre);
+    const double start = v3_dot(u, axis);
+    remove_along(u, axis);
+    v3_sub(v, c->first, s->a);
+    remove_along(v, axis);
+    if (!(v3_norm(v) > TINY)) { // the line begins on the obstacle
+        v3_copy(v, rise);
+        remove_along(v, axis);
+        v3_axpy(v, -v3_dot(v, u) / v3_dot(u, u), u);
+    }
+    if (v3_norm(v) > 0) v3_scale(v, o->radius / v3_norm(v), v);
+    const double angle = sqrt(fmax(c->curve * c->curve - height * height, 0)) / o->radius;
+    v3_copy(at, c->first);
+    for (int k = 1; k <= LWI_PATH_CHORDS; k++) {
+        const double share = (double)k / LWI_PATH_CHORDS;
+        v3_copy(next, centre);
+        v3_axpy(next, start + share * height, axis);
+        v3_axpy(next, cos(share * angle), u);
+        v3_axpy(next, sin(share * angle), v);
+        piece(user, at, next);
+        v3_copy(at, next);
+    }
+}
+
+static void draw_line(const span *s, int pieces, lwi_drawn_piece *piece, void *user)
+{
+    double at[3], next[3];
+    v3_copy(at, s->a);
+    for (int k = 1; k <= pieces; k++) {
+        const double share = (double)k / pieces;
+        for (int i = 0; i < 3; i++) next[i] = (1 - share) * s->a[i] + share * s->b[i];
+        piece(user, at, next);
+        v3_copy(at, next);
+    }
+}
+
+int lwi_path_draw(const lwi_path_part *part, int n, const lwi_kin *kin, lwi_drawn_piece *piece,
+                  void *user)
+{
+    int i = 0, count = 0;
+    for (span s = {.divisor = 1}; next_span(part, n, kin, &i, &s);) {
+        const int pieces = s.round ? LWI_PATH_CHORDS + 2 : 1;
+        count += pieces;
+        if (!piece) continue;
+        const contact c = contact_of(&s, kin);
+        if (c.curve < 0) {
+            draw_line(&s, pieces, piece, user);
+            continue;
+        }
+        piece(user, s.a, c.first);
+        draw_curve(&s, &c, kin, piece, user);
+        piece(user, c.last, s.b);
+    }
+    return count;
 }

@@ -36,4 +36,11 @@ double lwi_path_wind(const lwi_path_part *obstacle, const lwi_kin *kin, const do
 double lwi_path_walk(const lwi_path_part *part, int n, const lwi_kin *kin,
                      void (*line)(void *user, const lwi_path_line *line), void *user);
 
+/** The pieces of a drawn path: straight ones, and chords of the curves on obstacles. */
+enum { LWI_PATH_CHORDS = 10 };
+/** Calls `piece` (may be NULL) for each, between points of the world, in the same number at any poses: a straight part
+ *  between two points with an obstacle that it does not touch is cut into as many.  @return how many */
+int lwi_path_draw(const lwi_path_part *part, int n, const lwi_kin *kin, lwi_drawn_piece *piece,
+                  void *user);
+
 #endif

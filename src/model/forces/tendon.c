@@ -261,6 +261,21 @@ static void add_outputs(const lw_model *model, const void *par, const lwi_kin *k
 
 static const lwi_force_outputs outputs = {quantities, LWI_COUNT(quantities), add_outputs};
 
+// A path, or the rod of a slider-crank.
+static int draw(const void *par, const lwi_kin *kin, lwi_drawn_piece *drawn, void *user)
+{
+    const tendon_par *p = par;
+    const crank_par *c = &p->crank;
+    if (!(c->rod > 0)) return lwi_path_draw(p->part, p->n, kin, drawn, user);
+    double from[3], to[3], along[3];
+    point_of(from, kin, c->crank, c->point);
+    point_of(to, kin, c->slider, c->at);
+    m3_mul_v(along, kin->R[c->slider], c->axis);
+    v3_axpy(to, crank_of(c, kin).length, along);
+    if (drawn) drawn(user, from, to);
+    return 1;
+}
+
 const lwi_force_type lwi_force_tendon = {
     .name = "tendon",
     .summary = "tendon, rope or belt over points, pulleys, spheres and cylinders; slider-crank",
@@ -271,6 +286,7 @@ const lwi_force_type lwi_force_tendon = {
                     .nrow = 0, .rows = NULL, .actions = NULL, .outputs = &outputs),
     .length = &along_path,
     .piece = piece,
+    .draw = draw,
 };
 
 // ---- in model files
