@@ -332,6 +332,79 @@ static void drive_rows(const lw_model *model, const lwi_joint *joint, double t, 
     }
 }
 
+// --------------------------------------------------------------------------------- simple joints
+
+// Rows of positions that are components of d or of axes of F2 along axes of F1, of frames that the bodies carry: with
+// the bits of the general ones, at half of their cost.
+static bool is_simple(const lwi_joint *joint, lwi_closure_level level)
+{
+    return level <= LWI_CLOSURE_POSITION && !joint->mount.present && joint->ndriven == 0 &&
+           joint->body1 != joint->body2 && lwi_joint_has_simple_rows(joint->type);
+}
+
+// Axis i of a frame R of a body, world axes.
+static inline void axis_in_world(double a[3], const double body[9], const double R[9], int i)
+{
+    const double own[3] = {R[i], R[3 + i], R[6 + i]};
+    m3_mul_v(a, body, own);
+}
+
+// J of one row, with the forces f on body 2: on the bodies' mass centres at the arms from P2.
+static inline void put_force(const onto *o, const double f[3], lwi_closure *c, int k)
+{
+    for (int side = 0; side < 2; side++) {
+        if (o->slot[side] < 0) continue;
+        double *J = c->J[o->slot[side]][k], n[3];
+        v3_cross(n, o->arm[side], f);
+        for (int i = 0; i < 3; i++) J[i] = side ? f[i] : -f[i], J[3 + i] = side ? n[i] : -n[i];
+    }
+}
+
+static inline void put_torque(const onto *o, const double n[3], lwi_closure *c, int k)
+{
+    for (int side = 0; side < 2; side++) {
+        if (o->slot[side] < 0) continue;
+        double *J = c->J[o->slot[side]][k];
+        for (int i = 0; i < 3; i++) J[i] = side ? 0 : -0.0, J[3 + i] = side ? n[i] : -n[i];
+    }
+}
+
+static void simple_closure(const lwi_joint *joint, const lwi_motion *m, bool wrenches,
+                           lwi_closure *c)
+{
+    const lwi_joint_type *type = joint->type;
+    const double *body1 = m->R[joint->body1], *body2 = m->R[joint->body2];
+    double arm[3], r1[3], r2[3], d[3], a1[3], a2[3], n[3];
+    onto o = {.slot = {-1, -1}};
+    m3_mul_v(arm, body1, joint->r1);
+    v3_add(r1, m->r[joint->body1], arm);
+    m3_mul_v(arm, body2, joint->r2);
+    v3_add(r2, m->r[joint->body2], arm);
+    v3_sub(d, r2, r1);
+    for (int side = 0; side < 2; side++) {
+        const int body = side ? joint->body2 : joint->body1;
+        if (body == 0) continue;
+        v3_sub(o.arm[side], r2, m->r[body]);
+        o.slot[side] = c->nbody;
+        c->body[c->nbody++] = body;
+    }
+    c->n = type->nc;
+    for (int k = 0; k < type->nc; k++) {
+        const lwi_row_form *form = &type->row[k];
+        c->b[k] = c->gamma[k] = 0;
+        axis_in_world(a1, body1, joint->R1, form->i);
+        if (form->kind != LWI_ROW_AXES) {
+            c->phi[k] = v3_dot(a1, d);
+            if (wrenches) put_force(&o, a1, c, k);
+            continue;
+        }
+        axis_in_world(a2, body2, joint->R2, form->j);
+        c->phi[k] = v3_dot(a1, a2);
+        v3_cross(n, a2, a1);
+        if (wrenches) put_torque(&o, n, c, k);
+    }
+}
+
 void lwi_joint_closure(const lw_model *model, int j, double t, const lwi_motion *m,
                        lwi_closure_level level, lwi_closure *c)
 {
@@ -342,6 +415,10 @@ void lwi_joint_closure(const lw_model *model, int j, double t, const lwi_motion 
     onto o;
     c->n = c->nbody = 0;
     if (joint->merged) return;
+    if (is_simple(joint, level)) {
+        simple_closure(joint, m, level > LWI_CLOSURE_PHI, c);
+        return;
+    }
     place(model, joint, t, m, rates, &s);
     own_bodies(joint, &s, m, c, &o);
     const int n = joint->type->nc;

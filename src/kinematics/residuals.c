@@ -91,15 +91,6 @@ static void take_larger(double *largest, double residual)
     *largest = size > *largest ? size : *largest; // not a number: not larger, as fmax
 }
 
-static bool has_simple_rows(const lwi_joint_type *type)
-{
-    for (int k = 0; k < type->nc; k++) {
-        const lwi_row_kind kind = type->row[k].kind;
-        if (kind != LWI_ROW_POINT && kind != LWI_ROW_ALONG && kind != LWI_ROW_AXES) return false;
-    }
-    return true;
-}
-
 LWI_ISA_BUILDS(lwi_observe_kernels, lwi_observe_kernels);
 
 const lwi_observe_kernels *lwi_observe_kernels_of(int width)
@@ -148,7 +139,8 @@ void lwi_observe_residuals(const lw_model *model, lw_observe level, const lwi_sn
     for (int j = 0; j < model->njoint; j++) {
         const lwi_joint *joint = &model->joint[j];
         if (joint->merged) continue;
-        if (joint->type != type) simple = waiting.kernels && has_simple_rows(type = joint->type);
+        if (joint->type != type)
+            simple = waiting.kernels && lwi_joint_has_simple_rows(type = joint->type);
         if (simple && !joint->mount.present && joint->ndriven == 0) {
             enqueue(model, m, levels, j, &waiting, largest);
             continue;

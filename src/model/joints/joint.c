@@ -41,6 +41,15 @@ int lwi_joint_known_names(lwi_joint_format format, const char **names)
     return n;
 }
 
+bool lwi_joint_has_simple_rows(const lwi_joint_type *type)
+{
+    for (int k = 0; k < type->nc; k++) {
+        const lwi_row_kind kind = type->row[k].kind;
+        if (kind != LWI_ROW_POINT && kind != LWI_ROW_ALONG && kind != LWI_ROW_AXES) return false;
+    }
+    return true;
+}
+
 void lwi_joint_rows(const lwi_joint_type *type, const lwi_joint_par *par, const lwi_rows_in *in,
                     lwi_rows *out)
 {

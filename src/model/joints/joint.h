@@ -182,6 +182,8 @@ typedef struct lwi_joint_type {
     void (*rows)(const lwi_joint_par *, const lwi_rows_in *, lwi_rows *);
 } lwi_joint_type;
 
+/** All rows are components of d or of an axis of F2 along axes of F1. */
+bool lwi_joint_has_simple_rows(const lwi_joint_type *type);
 /** The nc rows of a joint. */
 void lwi_joint_rows(const lwi_joint_type *type, const lwi_joint_par *par, const lwi_rows_in *in,
                     lwi_rows *out);
