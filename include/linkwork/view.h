@@ -10,6 +10,16 @@
 extern "C" {
 #endif
 
+/** Motions that a page shows one at a time, each again and again: modes, for example. */
+typedef struct lw_view_clips {
+    int count;
+    long rows;               ///< of each, at equal distances in time
+    double seconds;          ///< of each
+    const char *const *name; ///< [count]
+    const double (*r)[3],
+        (*quat)[4]; ///< [count][rows][body count] mass centres, world; body frames to world
+} lw_view_clips;
+
 typedef struct lw_view_desc {
     size_t size;       ///< sizeof this struct, or 0: see linkwork.h
     const char *title; ///< NULL: the model's file
@@ -24,7 +34,8 @@ typedef struct lw_view_desc {
      *  clock; plots show columns of the same name of both.  NULL: none; the result may be NULL, as below. */
     const lw_model *model2;
     lw_result *result2;
-    const char *title2; ///< NULL: the second model's file
+    const char *title2;         ///< NULL: the second model's file
+    const lw_view_clips *clips; ///< of pages without a result; NULL: none
 } lw_view_desc;
 
 /** Writes one HTML page that needs nothing else: the mechanism in three dimensions, moving as the result

@@ -179,6 +179,7 @@ static cli_exit report(const cli_arguments *arguments, const cli_analysis *a)
         json_report(arguments, a, linear, modes, &s);
     else if (!arguments->quiet)
         print_report(arguments, a, linear, modes, &s);
+    if (!code && arguments->noutput) code = cli_modes_page(arguments, a, modes);
     shape_free(&s);
     lw_modes_destroy(modes);
     lw_linear_destroy(linear);
@@ -190,9 +191,12 @@ cli_exit cli_modes(const cli_arguments *arguments)
     cli_analysis a;
     bool balance;
     if (arguments->nvary) return cli_modes_vary(arguments);
-    if (arguments->noutput)
-        return cli_complain(CLI_USE, "-o %s: modes are written for the cases of --vary",
-                            arguments->output[0]);
+    if (arguments->noutput > 1 ||
+        (arguments->noutput && !cli_ends_in(arguments->output[0], ".html")))
+        return cli_complain(CLI_USE,
+                            "-o %s: modes are shown in one page, -o FILE.html, those of the cases "
+                            "of --vary are written as FILE.csv",
+                            arguments->output[arguments->noutput - 1]);
     cli_exit code = cli_analysis_at(arguments, true, &balance);
     if (code) return code;
     code = cli_analysis_begin(arguments, balance, &a);

@@ -20,8 +20,10 @@ typedef struct page {
     lwi_view_motion motion;
     lwi_plot_scene scene;
     const lw_view_desc *desc;
-    lwi_view_mesh *mesh;    // [meshes + 1]
-    double max_bytes, used; // of columns
+    const lw_view_clips *clips; // NULL: a result, or the start
+    int nclip;                  // that are in the page
+    lwi_view_mesh *mesh;        // [meshes + 1]
+    double max_bytes, used;     // of columns
     long left_out;
     double *buffer;      // [rows of the result]
     float *narrow;       // [rows of the page]
@@ -493,7 +495,12 @@ static void put_palette(const page *p)
 
 static lw_status prepare(page *p)
 {
-    TRY(lwi_view_motion_read(p->model, p->result, p->max_bytes, &p->arena, &p->motion, p->error));
+    if (p->clips)
+        TRY(lwi_view_motion_clips(p->model, p->clips, p->max_bytes, &p->arena, &p->motion,
+                                  &p->nclip, p->error));
+    else
+        TRY(lwi_view_motion_read(p->model, p->result, p->max_bytes, &p->arena, &p->motion,
+                                 p->error));
     TRY(lwi_view_scene(p->model, &p->arena, &p->scene, p->error));
     return lwi_view_meshes(p->model, p->desc, &p->arena, &p->mesh, p->error);
 }
@@ -522,6 +529,19 @@ static void put_about(const page *p)
     fputs(",\n", p->file);
 }
 
+// The motions that the page shows one at a time: names and first and last rows.
+static void put_clips(const page *p)
+{
+    fputs("\"clips\":[", p->file);
+    for (int i = 0; i < p->nclip; i++) {
+        fprintf(p->file, "%s\n{\"name\":", i ? "," : "");
+        lwi_view_text(p->file, p->clips->name[i]);
+        fprintf(p->file, ",\"first\":%ld,\"last\":%ld}", i * p->clips->rows,
+                (i + 1) * p->clips->rows - 1);
+    }
+    fputs("],\n", p->file);
+}
+
 static lw_status put_data(page *p, const char *title)
 {
     fputs("<script type=\"application/json\" id=\"data\">\n{\"title\":", p->file);
@@ -537,7 +557,8 @@ static lw_status put_data(page *p, const char *title)
     put_tendons(p);
     put_bushings(p);
     put_wrenches(p);
-    if (!p->result && !p->desc->model2)
+    put_clips(p);
+    if (!p->result && !p->desc->model2 && !p->clips)
         TRY(lwi_view_kinematics(p->file, p->model, &p->arena, p->error));
     TRY(put_motion(p));
     fputs("\"columns\":", p->file);
@@ -632,6 +653,7 @@ lw_status lw_view_page(const lw_model *model, lw_result *result, const lw_view_d
     *error = (lw_error){0};
     if (!model || !file) return lwi_fail(error, LW_ERR_ARGUMENT, "model and file must be given");
     page p = {.model = model, .result = result, .file = file, .error = error, .desc = desc};
+    if (!result) p.clips = desc->clips;
     p.max_bytes = desc->max_bytes > 0 ? desc->max_bytes : LWI_VIEW_MAX_BYTES;
     if (!lwi_numbers_begin(&numbers)) return lwi_fail(error, LW_ERR_MEMORY, "out of memory");
     lwi_arena_init(&p.arena, &model->arena.allocator);

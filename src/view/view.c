@@ -168,6 +168,32 @@ lw_status lwi_view_motion_read(const lw_model *model, lw_result *result, double 
     return LW_OK;
 }
 
+lw_status lwi_view_motion_clips(const lw_model *model, const lw_view_clips *clips, double max_bytes,
+                                lwi_arena *arena, lwi_view_motion *m, int *count, lw_error *error)
+{
+    const size_t n = (size_t)model->nbody;
+    if (clips->count < 1 || clips->rows < 2 || !(clips->seconds > 0) || !clips->name || !clips->r ||
+        !clips->quat)
+        return lwi_fail(error, LW_ERR_ARGUMENT,
+                        "clips: expected at least one with two rows, names, poses and a duration");
+    const double each = (20.0 * (double)n + 8) * (double)clips->rows;
+    *count = (int)fmax(1, fmin(clips->count, max_bytes / each));
+    *m = (lwi_view_motion){.nrow = *count * clips->rows, .nresult = *count * clips->rows};
+    const size_t rows = (size_t)m->nrow;
+    m->time = lwi_arena_push(arena, rows, sizeof *m->time);
+    m->position = lwi_arena_push(arena, rows * n, 3 * sizeof *m->position);
+    m->rotation = lwi_arena_push(arena, rows * n, 4 * sizeof *m->rotation);
+    if (!m->time || !m->position || !m->rotation) return no_memory(error);
+    for (long i = 0; i < m->nrow; i++)
+        m->time[i] = clips->seconds * (double)i / (double)(clips->rows - 1);
+    for (size_t i = 0; i < rows * n; i++) {
+        for (int k = 0; k < 3; k++) m->position[3 * i + (size_t)k] = (float)clips->r[i][k];
+        for (int k = 0; k < 4; k++) m->rotation[4 * i + (size_t)k] = (float)clips->quat[i][k];
+    }
+    keep_signs(m, model->nbody);
+    return LW_OK;
+}
+
 // ------------------------------------------------------------------------------------------- parts
 
 void lwi_view_shape(const lw_body_desc *d, const lw_shape *shape, double *R, double *r)

@@ -29,6 +29,11 @@ typedef struct lwi_view_motion {
 /** Poses of all bodies; of the model's start where `result` is NULL. */
 lw_status lwi_view_motion_read(const lw_model *model, lw_result *result, double max_bytes,
                                lwi_arena *arena, lwi_view_motion *motion, lw_error *error);
+/** The same of clips, one after the other; those that do not fit into max_bytes are left out.
+ *  @param count  out: of the clips that are there */
+lw_status lwi_view_motion_clips(const lw_model *model, const lw_view_clips *clips, double max_bytes,
+                                lwi_arena *arena, lwi_view_motion *motion, int *count,
+                                lw_error *error);
 
 /** The straight pieces of tendons at every row of a motion. */
 typedef struct lwi_view_ropes {

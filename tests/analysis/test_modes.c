@@ -275,13 +275,57 @@ static void test_follower(void **state)
     }
 }
 
+// World position of a point of a body, given from its mass centre.
+static void point_at(const double r[3], const double q[4], double x, double y, double out[2])
+{
+    const double angle = 2 * atan2(q[3], q[0]);
+    out[0] = r[0] + x * cos(angle) - y * sin(angle);
+    out[1] = r[1] + x * sin(angle) + y * cos(angle);
+}
+
+// The four-bar's coupler and rocker stay joined along the mode, which moves to both sides and comes back.
+static void test_motion(void **state)
+{
+    (void)state;
+    enum { ROWS = 9, BODIES = 4 };
+    static double r[ROWS][BODIES][3], quat[ROWS][BODIES][4];
+    lw_error error;
+    lw_model *four_bar = lwt_sprung_four_bar(0.9, 0), *model = lwt_balance(four_bar, false, NULL);
+    lw_linear *linear = lwt_linearize(model, NULL);
+    lw_modes *modes = lwt_modes(linear);
+    assert_int_equal(lw_model_body_count(model), BODIES);
+    lwt_ok(lw_modes_motion(modes, 0, model, NULL, ROWS, r[0], quat[0], &error), &error);
+    double largest = 0;
+    for (int i = 0; i < ROWS; i++) {
+        double coupler[2], rocker[2];
+        point_at(r[i][2], quat[i][2], 0.5, 0, coupler);
+        point_at(r[i][3], quat[i][3], 0.4, 0, rocker);
+        for (int k = 0; k < 2; k++) lwt_near(coupler[k], rocker[k], 1e-9);
+        largest = fmax(largest, hypot(r[i][2][0] - r[2][2][0], r[i][2][1] - r[2][2][1]));
+    }
+    assert_true(largest > 0.02 && largest < 0.5); // m, of a mechanism of 1 m
+    for (int k = 0; k < 2; k++) {
+        lwt_near(r[ROWS - 1][1][k], r[0][1][k], 1e-12);
+        lwt_near(r[2][1][k], r[6][1][k], 1e-12); // a quarter and three quarters: the equilibrium
+        assert_true((r[0][1][k] - r[2][1][k]) * (r[4][1][k] - r[2][1][k]) < 0);
+    }
+    assert_int_equal(lw_modes_motion(modes, 1, model, NULL, ROWS, r[0], quat[0], &error),
+                     LW_ERR_ARGUMENT);
+    assert_int_equal(lw_modes_motion(modes, 0, model, NULL, 1, r[0], quat[0], &error),
+                     LW_ERR_ARGUMENT);
+    lw_modes_destroy(modes);
+    lw_linear_destroy(linear);
+    lw_model_destroy(model);
+    lw_model_destroy(four_bar);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pendulums),     cmocka_unit_test(test_shape),
-        cmocka_unit_test(test_gyroscopic),    cmocka_unit_test(test_follower),
-        cmocka_unit_test(test_damping),       cmocka_unit_test(test_unstable),
-        cmocka_unit_test(test_rigid_motions), cmocka_unit_test(test_soft_near_stiff),
-        cmocka_unit_test(test_equal_modes)};
+        cmocka_unit_test(test_motion),          cmocka_unit_test(test_pendulums),
+        cmocka_unit_test(test_shape),           cmocka_unit_test(test_gyroscopic),
+        cmocka_unit_test(test_follower),        cmocka_unit_test(test_damping),
+        cmocka_unit_test(test_unstable),        cmocka_unit_test(test_rigid_motions),
+        cmocka_unit_test(test_soft_near_stiff), cmocka_unit_test(test_equal_modes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

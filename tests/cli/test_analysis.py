@@ -6,6 +6,7 @@ usage: test_analysis.py PROGRAM
 import json
 import math
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -219,7 +220,17 @@ joints: {a: {type: revolute, between: [ground, bob], at: [0, 0, 0], axis: [0, 0,
         with open(file, encoding="utf-8") as rows:
             self.assertIn("4,0,nan,nan,nan,nan,\"", rows.read())
         self.assertIn("no parameter 'c'", self.run_program("modes", path, "--vary", "c=1,2", code=2))
-        self.assertIn("for the cases of --vary", self.run_program("modes", path, "-o", file, code=2))
+        self.assertIn("of the cases of --vary", self.run_program("modes", path, "-o", file, code=2))
+
+    def test_page_of_modes(self):
+        page = os.path.join(self.folder, "modes.html")
+        self.assertIn("written", self.run_program("modes", self.model, "-o", page))
+        with open(page, encoding="utf-8") as file:
+            text = file.read()
+        names = re.findall(r'{"name":"(\d: [^"]*)","first":(\d+),"last":(\d+)}', text)
+        self.assertEqual([name.split(" Hz")[0] for name, _, _ in names],
+                         ["%d: %.4g" % (i + 1, f) for i, f in enumerate(FREQUENCIES)])
+        self.assertEqual([(int(a), int(b)) for _, a, b in names], [(33 * i, 33 * i + 32) for i in range(len(names))])
 
     def test_initial(self):
         result = self.path("run.h5")

@@ -20,7 +20,7 @@ OPTIONAL = {
     "lw_model_assemble": "desc report", "lw_model_equilibrium": "desc balanced report", "lw_linearize": "desc",
     "lw_kinematics_create": "independent", "lw_kinematics_set": "v", "lw_kinematics_reach": "desc gaps report",
     "lw_inverse_create": "desc", "lw_inverse_solve": "solution", "lw_inverse_motion": "solution",
-    "lw_inverse_row": "solution", "lw_inverse_state": "q v vdot", "lw_model_actuate": "actuators", "lw_modes_shape": "re im", "lw_modes_coordinates": "re im", "lw_modes_states": "re im", "lw_batch_writer_create": "path", "lw_sweep_writer_create": "path",
+    "lw_inverse_row": "solution", "lw_inverse_state": "q v vdot", "lw_model_actuate": "actuators", "lw_modes_shape": "re im", "lw_modes_coordinates": "re im", "lw_modes_states": "re im", "lw_modes_motion": "desc", "lw_batch_writer_create": "path", "lw_sweep_writer_create": "path",
     "lw_codegen_write": "counts", "lw_forward_dynamics": "tau inputs", "lw_forward_dynamics_many": "tau inputs",
     "lw_parametric_inverse": "inputs", "lw_parametric_forward": "tau inputs", "lw_inverse_dynamics": "inputs", "lw_inverse_dynamics_derivatives": "inputs",
     "lw_forward_dynamics_derivatives": "tau inputs", "lw_momenta_rates": "tau inputs", "lw_constraints_evaluate": "phi rate J gamma",
@@ -73,6 +73,7 @@ BY_FUNCTION = {
     ("lw_plot_mechanism", "result"): "NULL", ("lw_result_read_state", "result"): "stored",
     ("lw_result_restore", "result"): "stored", ("lw_result_convert", "result"): "stored",
     ("lw_constraints_tree", "M"): "out", ("lw_view_page", "result"): "NULL", ("lw_view_gltf", "result"): "NULL",
+    ("lw_modes_motion", "rows"): "2", ("lw_modes_motion", "r"): "mode_places", ("lw_modes_motion", "quat"): "mode_turns",
     ("lw_plot_results", "options"): "NULL", ("lw_modes_shape", "re"): "shape", ("lw_modes_shape", "im"): "shape",
 }
 BY_NAME = {

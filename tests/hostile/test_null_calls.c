@@ -53,6 +53,7 @@ static lw_equilibrium equilibrium;
 static lw_running running;
 static lw_statistics statistics;
 static double shape[8][6];
+static double mode_places[2 * 8][3], mode_turns[2 * 8][4]; // rows, bodies
 static lw_check check;
 static lw_redundancy redundancy[8];
 static lw_plan_info plan;

@@ -363,6 +363,10 @@ static void another_models_result_is_refused_by_name(void **state)
     assert_int_equal(LW_ERR_ARGUMENT, lw_view_gltf(model, result, NULL, file, &error));
     assert_non_null(strstr(error.text, "'body.arm.x'"));
     assert_int_equal(LW_ERR_ARGUMENT, lw_view_page(NULL, result, NULL, file, NULL));
+    const lw_view_clips empty = {.count = 1, .rows = 1, .seconds = 1};
+    assert_int_equal(LW_ERR_ARGUMENT,
+                     lw_view_page(model, NULL, &(lw_view_desc){.clips = &empty}, file, &error));
+    assert_non_null(strstr(error.text, "clips: expected at least one with two rows"));
     assert_int_equal(LW_ERR_ARGUMENT, lw_view_gltf(model, result, NULL, NULL, NULL));
     fclose(file);
     lw_result_close(result);

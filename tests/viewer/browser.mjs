@@ -543,7 +543,30 @@ async function elements() {
   return {...facts, errors, requests};
 }
 
-const tasks = {motion, still, small, thrown: () => alone('thrown.html'), rests: () => alone('rests.html'), fall, long, loads, shapes, dense, views, joints, two, elements, large};
+// The modes of a mechanism: the page shows the one that is chosen, again and again.
+async function modes() {
+  const {page, errors, requests} = await open('modes.html');
+  const facts = await page.evaluate(() => {
+    const {data, choose, seek, state, bodyPosition, play} = window.linkwork, list = document.getElementById('clip');
+    const playing = state.playing, place = (t) => { seek(t); return bodyPosition('body'); };
+    play(false);
+    const of = data.clips.map((clip, k) => {
+      choose(k);
+      const [a, b] = [data.time[clip.first], data.time[clip.last]];
+      return {places: [0, 0.25, 0.5, 1].map((part) => place(a + part * (b - a))), before: (place(a - 10), state.t - a), after: (place(b + 10), state.t - b)};
+    });
+    choose(1);
+    return {playing, of, names: [...list.options].map((o) => o.text), value: list.value, clock: document.getElementById('clock').textContent,
+      sliders: document.getElementById('choose-joints').hidden};
+  });
+  await page.evaluate(() => { window.linkwork.state.speed = 10; window.linkwork.play(true); });
+  await page.waitForTimeout(700);
+  facts.still = (await seen(page)).playing;
+  await page.close();
+  return {...facts, errors, requests};
+}
+
+const tasks = {modes, motion, still, small, thrown: () => alone('thrown.html'), rests: () => alone('rests.html'), fall, long, loads, shapes, dense, views, joints, two, elements, large};
 const facts = {};
 for (const name of only.length ? only : Object.keys(tasks)) facts[name] = await tasks[name]();
 console.log(JSON.stringify(facts));

@@ -321,6 +321,7 @@ class Browser(unittest.TestCase):
 
             model = os.path.join(MODELS, "four_bar.yaml")
             linkwork("run", model, "--duration", "2", "-o", path("motion.h5"), "-o", path("motion.csv"), "-q")
+            linkwork("modes", os.path.join(MODELS, "wishbone_axle.yaml"), "-o", path("modes.html"), "-q")
             linkwork("view", path("motion.h5"), "-o", path("motion.html"), "-q")
             linkwork("view", model, "-o", path("still.html"), "-q")
             with open(path("small.yaml"), "w", encoding="utf-8") as file:
@@ -520,6 +521,17 @@ class Browser(unittest.TestCase):
         coordinates = self.seen["joints"]["still"]["coordinates"]  # of the others too
         for joint in "BCD":
             self.assertLess(abs(coordinates[joint] - float(self.moved["still"]["joint.%s.q0" % joint])), 1e-8)
+
+    def test_modes_are_shown_one_at_a_time(self):
+        seen = self.seen["modes"]
+        self.assertTrue(seen["playing"] and seen["still"] and seen["sliders"])
+        self.assertEqual([name.split(":")[0] for name in seen["names"]], ["1", "2", "3", "4"])
+        self.assertEqual((seen["value"], seen["clock"]), ("1", "phase 0\u00b0"))
+        for mode in seen["of"]:
+            begin, quarter, half, end = mode["places"]
+            self.assertEqual(begin, end)
+            self.assertGreater(math.dist(begin, half) + math.dist(begin, quarter), 1e-3)
+            self.assertEqual((mode["before"], mode["after"]), (0, 0))  # the clock stays in the mode
 
     def test_spherical_and_free_joints_have_sliders(self):
         seen, row = self.seen["joints"]["balls"], self.moved["balls"]

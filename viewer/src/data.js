@@ -15,6 +15,7 @@
 //   shapes of type mesh  .mesh: number of the mesh, .size: its scales, negative: mirrored
 //   palette            colours of groups: of the ground, then of the others, which repeat
 //   quantities         {item, dataset, part}: the names of columns (columnsOf)
+//   clips[i]           {name, first, last}: rows of motions that are shown one at a time, again and again
 //   kinematics         of a model without a result: joints, couplings, bodies (kinematics.js); null: not known
 //   columns[i].values  float64 or float32 [row]
 // The element `second` has a mechanism to compare with: title, about, meshes, bodies, motion, all columns.

@@ -29,7 +29,7 @@ async function start() {
     throw error;
   }
   const both = second ? [data, second] : [data];
-  const first = Math.min(...both.map((d) => d.time[0] ?? 0)), last = Math.max(...both.map((d) => d.time[d.rows - 1] ?? 0));
+  let first = Math.min(...both.map((d) => d.time[0] ?? 0)), last = Math.max(...both.map((d) => d.time[d.rows - 1] ?? 0));
   const state = {t: first, playing: false, speed: 1, plots: new Map(), drawn: 0};
   let style = null;
 
@@ -47,8 +47,9 @@ async function start() {
   function show() {
     shown = performance.now();
     $('scrub').value = last > first ? (state.t - first) / (last - first) : 0;
-    $('clock').textContent = `${state.t.toFixed(3)} s of ${last.toFixed(3)}`;
-    if (!state.playing) $('scrub').setAttribute('aria-valuetext', `${state.t.toFixed(3)} seconds`);
+    const phase = data.clips.length && `phase ${Math.round(360 * (state.t - first) / (last - first))}\u00b0`;
+    $('clock').textContent = phase || `${state.t.toFixed(3)} s of ${last.toFixed(3)}`;
+    if (!state.playing) $('scrub').setAttribute('aria-valuetext', phase || `${state.t.toFixed(3)} seconds`);
     panels();
   }
   function play(on) {
@@ -333,6 +334,20 @@ async function start() {
   }
   if (last > first) $('speed').append(new Option(`all in ${WHOLE} s`, (last - first) / WHOLE));
 
+  // ---- motions that are repeated, one at a time: modes
+  function choose(k) {
+    const clip = data.clips[k];
+    [first, last, view.from] = [data.time[clip.first], data.time[clip.last], clip.first];
+    $('clip').value = k;
+    seek(first);
+  }
+  function listClips() {
+    data.clips.forEach((clip, k) => $('clip').append(new Option(clip.name, k)));
+    $('clip').size = Math.min(12, Math.max(2, data.clips.length));
+    $('clip').addEventListener('change', () => choose(+$('clip').value));
+    $('choose-clip').hidden = !data.clips.length;
+  }
+
   // ---- joints of a model without a result
   let sliders = null;
   function makeSliders() {
@@ -354,11 +369,13 @@ async function start() {
   listColumns();
   listBodies();
   makeSliders();
+  listClips();
   theme(matchMedia('(prefers-color-scheme: dark)').matches);
   new ResizeObserver(resize).observe($('stage'));
   resize();
   if (view.leaves && data.bodies.length > 1) follow(1);
   view.fit();
+  if (data.clips.length) choose(0);
   seek(first);
   document.body.classList.toggle('still', !(last > first));
   readout();
@@ -376,7 +393,9 @@ async function start() {
   let before = null;
   function frame(now) {
     if (state.playing && before !== null) {
-      const since = now - before, t = state.t + Math.min(since, 200) / 1000 * state.speed;
+      const since = now - before, again = data.clips.length && !video;
+      let t = state.t + Math.min(since, 200) / 1000 * state.speed;
+      if (again && t >= last) t = first + (t - first) % (last - first);
       move(t);
       // numbers and cursors change with every picture, or ten times a second if pictures take long
       if (since < SLOW || performance.now() - shown > 100) show();
@@ -394,7 +413,7 @@ async function start() {
   requestAnimationFrame(frame);
 
   window.linkwork = {
-    data, second, view, seek, play, state, sliders,
+    data, second, view, seek, play, state, sliders, choose,
     /** Mass centre of a body in the scene. */
     bodyPosition: (name) => {
       const i = data.bodies.findIndex((b) => b.name === name);
@@ -414,6 +433,7 @@ async function start() {
     $('choose-plots').hidden = !data.columns.length;
     for (const name of data.plots) if (data.column.has(name)) togglePlot(data.column.get(name), true);
     listColumns();
+    if (data.clips.length) play(true);
     window.linkwork.ready = true;
   }
   function finishOrSay() {

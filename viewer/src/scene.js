@@ -244,6 +244,7 @@ export class View {
     this.traced = new Map();
     this.following = -1;
     this.dirty = true;
+    this.from = 0;  // first row of what is shown, for traces
     this.seek(data.time[0] ?? 0);
     this.fit();
   }
@@ -652,7 +653,7 @@ export class View {
       this.controls.target.copy(now);
       this.placeGrid(now);
     }
-    const shown = Math.min(row + 1, TRAIL);
+    const shown = Math.min(row + 1 - this.from, TRAIL);
     for (const line of this.traced.values()) line.geometry.setDrawRange(row + 1 - shown, shown);
     this.t = t;
     this.row = row;
