@@ -69,6 +69,8 @@ def main():
         print(f"installed in {time.monotonic() - began:.0f} s", flush=True)
         if os.environ.get("CI"):  # large; their tests are skipped, told by pytest, where this fails
             call(python, "-m", "pip", "install", "--quiet", "mujoco", "pin", env=environment)
+            if os.environ.get("CI_NIGHTLY") == "all":  # its compiler takes minutes for the tests of the bridge
+                call(python, "-m", "pip", "install", "--quiet", "jax", env=environment)
         tests = os.path.join(sources, "bindings/python/tests")
         return call(python, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "--rootdir", folder,
                     "-c", os.path.join(sources, "pyproject.toml"),
