@@ -206,14 +206,14 @@ static void join(lwi_net_paths *p, int b)
         end = lwi_net_end(p, batch->b[l], &lane);
         lwi_path_copy_lane(&pair->b, l, end, lane, lwi_path_up[p->up]);
     }
-    p->kernels->up[0][p->up](&pair->a, &pair->b, &p->block[p->plan->ngroup + b], LWI_LANES);
+    p->kernels->up[0][p->up](&pair->a, &pair->b, &p->block[p->plan->ngroup + b], batch->n);
 }
 
 static void split(lwi_net_paths *p, int b)
 {
     const lwi_net_batch *batch = &p->plan->batch[b];
     lwi_net_pair *pair = &p->pair[b];
-    p->kernels->down[0][p->down](&pair->a, &pair->b, &p->block[p->plan->ngroup + b], LWI_LANES);
+    p->kernels->down[0][p->down](&pair->a, &pair->b, &p->block[p->plan->ngroup + b], batch->n);
     for (int l = 0; l < batch->n; l++) {
         int lane;
         lwi_path_end *end = lwi_net_end(p, batch->a[l], &lane);
