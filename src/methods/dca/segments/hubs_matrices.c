@@ -21,14 +21,26 @@ static void set_own_inertia(lwi_hubs *hubs, int h)
     }
 }
 
-// The lower triangle of I += x y', by pairs.
+// The lower triangle of I += x y', by pairs; of those across the diagonal both.
 static inline void add_lower(double (*I)[6], const double x[6], const double y[6])
 {
-    for (int r = 0; r < 6; r += 2)
-        for (int c = 0; c < r + 2; c++) {
-            I[r][c] += x[r] * y[c];
-            I[r + 1][c] += x[r + 1] * y[c];
+    for (int r = 0; r < 6; r++)
+        for (int c = 0; c <= r; c += 2) {
+            const lwi_pair sum = lwi_pair_at(I[r] + c) + x[r] * lwi_pair_at(y + c);
+            memcpy(I[r] + c, &sum, sizeof sum);
         }
+}
+
+// X := L^-1 X of n rows, all six columns side by side.
+static inline void forward_rows(double (*L)[6], int n, double (*X)[6])
+{
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < i; k++) add_row(X[i], -L[i][k], X[k]);
+        for (int c = 0; c < 6; c += 2) {
+            const lwi_pair scaled = L[i][i] * lwi_pair_at(X[i] + c);
+            memcpy(X[i] + c, &scaled, sizeof scaled);
+        }
+    }
 }
 
 // The lower triangle of I += X'M X of a path that the hub carries.
@@ -39,7 +51,7 @@ static void add_path(const lwi_hubs *hubs, int i, double I[6][6])
     const double(*X)[6] = (const double(*)[6])hubs->path[i].X;
     for (int r = 0; r < LWI_PATH_HANDLE; r++) {
         double MX[6] = {0};
-        for (int c = 0; c < LWI_PATH_HANDLE; c++) v6_axpy(MX, end->M[triangle(r, c)][l], X[c]);
+        for (int c = 0; c < LWI_PATH_HANDLE; c++) add_row(MX, end->M[triangle(r, c)][l], X[c]);
         add_lower(I, X[r], MX);
     }
 }
@@ -54,7 +66,7 @@ static void path_rows(const lwi_hubs *hubs, lwi_hub_edge *edge)
     for (int r = 0; edge->n > 1 && r < LWI_PATH_HANDLE; r++) {
         v6_zero(edge->J[1][r]);
         for (int c = 0; c < LWI_PATH_HANDLE; c++)
-            v6_axpy(edge->J[1][r], -end->T[LWI_PATH_HANDLE * c + r][l], hubs->path[i].X[c]);
+            add_row(edge->J[1][r], -end->T[LWI_PATH_HANDLE * c + r][l], hubs->path[i].X[c]);
     }
 }
 
@@ -98,14 +110,14 @@ static void tip_rows(const lwi_hubs *hubs, lwi_hub_closing *own, int s, int n, c
         if (c < 2) v3_cross(E[c], axis, arm);
         v6_zero(W[c]);
         for (int k = 0; own->start[s] >= 0 && k < HANDLE; k++)
-            v6_axpy(W[c], end->T[HANDLE * k + c][l], hubs->path[i].X[k]);
+            add_row(W[c], end->T[HANDLE * k + c][l], hubs->path[i].X[k]);
     }
     for (int r = 0; r < n; r++) {
         double *B = own->B[s][r];
         v6_zero(own->J[s][r]);
         for (int c = 0; c < HANDLE; c++) {
             B[c] = v6_dot(J[r], E[c]);
-            v6_axpy(own->J[s][r], B[c], W[c]);
+            add_row(own->J[s][r], B[c], W[c]);
         }
     }
     for (int r = 0; r < n; r++) {
@@ -200,12 +212,26 @@ static void move_rows(lwi_hubs *hubs, int h)
             C[r][k] += v6_dot(left.J[k], KJ[r]);
             for (int c = 0; c < m; c++) C[r][k] -= A[r][c] * A[k][c];
         }
-        for (int c = 0; with.to >= 0 && c < m; c++) v6_axpy(J[r], -A[r][c], hub->U[c]);
+        for (int c = 0; with.to >= 0 && c < m; c++) add_row(J[r], -A[r][c], hub->U[c]);
     }
     if (hub->bar >= 0)
         put_bar(hubs, h, with.to, (const double(*)[6])J);
     else if (with.to >= 0)
         put_rows(hubs, hub->through, hub->side, with.to, (const double(*)[6])J);
+}
+
+// The lower triangle of S = J K J' + the compliance of the rows, with K = L'^-1 L^-1.
+static void set_own_compliance(const lwi_hubs *hubs, const lwi_hub_rows *with, lwi_hub *hub)
+{
+    const int n = with->edge->rows;
+    double Z[6][6] = {{0}}; // L^-1 J': rows of J side by side
+    for (int r = 0; r < n; r++)
+        for (int k = 0; k < 6; k++) Z[k][r] = with->J[r][k];
+    forward_rows(hub->L, 6, Z);
+    memset(hub->S, 0, sizeof hub->S);
+    for (int k = 0; k < 6; k++) add_lower(hub->S, Z[k], Z[k]);
+    for (int r = 0; has_compliance(hubs, with->edge) && r < n; r++)
+        for (int c = 0; c <= r; c++) hub->S[r][c] += compliance(hubs, with->edge, r, c);
 }
 
 // Eliminates a hub and its joint, or a loop: S, U, and what the hub on the other side of that gets.       (19)
@@ -215,19 +241,11 @@ static bool eliminate(lwi_hubs *hubs, int h)
     const lwi_hub_rows with = rows_with(hubs, h);
     if (with.edge) {
         const int n = with.edge->rows;
-        double Z[6][6]; // Z Z' = J K J'
-        for (int r = 0; r < n; r++) {
-            v6_copy(Z[r], with.J[r]);
-            cholesky6_forward(hub->L, 6, Z[r]);
-            for (int c = 0; c <= r; c++)
-                hub->S[r][c] = v6_dot(Z[r], Z[c]) + compliance(hubs, with.edge, r, c);
-        }
+        set_own_compliance(hubs, &with, hub);
         if (cholesky6(hub->S, n, 64 * DBL_EPSILON) >= 0) return false;
-        for (int k = 0; with.to >= 0 && k < 6; k++) { // columns
-            double u[6];
-            for (int r = 0; r < n; r++) u[r] = with.J_to[r][k];
-            cholesky6_forward(hub->S, n, u);
-            for (int r = 0; r < n; r++) hub->U[r][k] = u[r];
+        if (with.to >= 0) {
+            memcpy(hub->U, with.J_to, (size_t)n * sizeof *hub->U);
+            forward_rows(hub->S, n, hub->U);
         }
         for (int r = 0; with.to >= 0 && r < n; r++)
             add_lower(hubs->hub[with.to].I, hub->U[r], hub->U[r]);

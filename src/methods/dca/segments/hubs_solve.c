@@ -34,7 +34,7 @@ void lwi_hubs_put_momenta(lwi_hubs *hubs, bool world, const double *p)
         }
         lwi_joint_metric_solve(node->nv, tree->link[k].S, a);
         v6_zero(hub->W);
-        for (int j = 0; j < node->nv; j++) v6_axpy(hub->W, a[j], tree->link[k].S[j]);
+        for (int j = 0; j < node->nv; j++) add_row(hub->W, a[j], tree->link[k].S[j]);
         add_from_link(hubs, k, h, 1, hub->W, hub->b);
         if (plan->hub[h].path < 0 && plan->hub[h].parent >= 0)
             add_from_link(hubs, k, plan->hub[h].parent, -1, hub->W,
@@ -63,7 +63,7 @@ static void take_wrenches(lwi_hubs *hubs, bool known)
             for (int k = 0; known && k < LWI_PATH_HANDLE; k++)
                 z += end->M[triangle(c, k)][l] * own->kX[k] +
                      end->T[LWI_PATH_HANDLE * c + k][l] * own->known[k];
-            v6_axpy(hubs->x[path->from], -z, own->X[c]);
+            add_row(hubs->x[path->from], -z, own->X[c]);
         }
     }
 }
@@ -128,7 +128,7 @@ static void less_motion(lwi_hubs *hubs, int h)
     if (with.edge) {
         memcpy(lambda, hub->y, sizeof lambda);
         cholesky6_backward(hub->S, with.edge->rows, lambda);
-        for (int r = 0; r < with.edge->rows; r++) v6_axpy(x, lambda[r], with.J[r]);
+        for (int r = 0; r < with.edge->rows; r++) add_row(x, lambda[r], with.J[r]);
     }
     apply_mobility(hub, x);
     for (int r = 0; r < left.edge->rows; r++) hubs->c[left.edge->row + r] -= v6_dot(left.J[r], x);
@@ -143,7 +143,7 @@ static void pass_inward(lwi_hubs *hubs, int h)
     take_y(hubs, h);
     if (hub->through >= 0) less_motion(hubs, h);
     for (int r = 0; with.to >= 0 && r < with.edge->rows; r++)
-        v6_axpy(hubs->x[with.to], hub->y[r], hub->U[r]);
+        add_row(hubs->x[with.to], hub->y[r], hub->U[r]);
 }
 
 static void solve_core(lwi_hubs *hubs)
@@ -183,7 +183,7 @@ static void pass_outward(lwi_hubs *hubs, int h)
     if (hub->core >= 0) return;
     if (left.edge) {
         for (int r = 0; r < left.edge->rows; r++)
-            v6_axpy(hubs->x[h], hubs->lambda[left.edge->row + r], left.J[r]);
+            add_row(hubs->x[h], hubs->lambda[left.edge->row + r], left.J[r]);
         take_y(hubs, h);
     }
     if (with.edge) {
@@ -193,7 +193,7 @@ static void pass_outward(lwi_hubs *hubs, int h)
             if (with.to >= 0) lambda[r] -= v6_dot(hub->U[r], hubs->x[with.to]);
         }
         cholesky6_backward(hub->S, with.edge->rows, lambda);
-        for (int r = 0; r < with.edge->rows; r++) v6_axpy(hubs->x[h], lambda[r], with.J[r]);
+        for (int r = 0; r < with.edge->rows; r++) add_row(hubs->x[h], lambda[r], with.J[r]);
     }
     apply_mobility(hub, hubs->x[h]);
 }
@@ -295,7 +295,7 @@ static void closing_residuals(lwi_hubs *hubs, const lwi_hub_edge *edge)
     for (int s = 0; s < 2; s++) {
         const int h = own->hub[s];
         for (int k = 0; h >= 0 && k < edge->rows; k++) {
-            v6_axpy(hubs->x[h], hubs->sum[edge->row + k], own->J[s][k]);
+            add_row(hubs->x[h], hubs->sum[edge->row + k], own->J[s][k]);
             hubs->c[edge->row + k] -= v6_dot(own->J[s][k], hubs->hub[h].V);
         }
     }
@@ -323,7 +323,7 @@ static void residuals(lwi_hubs *hubs)
             edge->joint < 0 ? 1 : edge->n; // the wrench at a head is in z of the path
         for (int r = edge->row, k = 0; k < edge->rows; r++, k++)
             for (int i = 0; i < bodies; i++) {
-                v6_axpy(hubs->x[edge->body[i]], hubs->sum[r], edge->J[i][k]);
+                add_row(hubs->x[edge->body[i]], hubs->sum[r], edge->J[i][k]);
                 hubs->c[r] -= v6_dot(edge->J[i][k], hubs->hub[edge->body[i]].V);
             }
     }
@@ -389,7 +389,7 @@ void lwi_hubs_transmitted(const lwi_hubs *hubs, int h, double P[6])
     const int side = side_of(edge, h);
     double wrench[6] = {0};
     for (int r = 0; r < edge->rows; r++)
-        v6_axpy(wrench, hubs->sum[edge->row + r], edge->J[side][r]);
+        add_row(wrench, hubs->sum[edge->row + r], edge->J[side][r]);
     lwi_cut_add_wrench(hubs->model, hubs->tree, k, 1, wrench, P);
 }
 

@@ -4,6 +4,7 @@
 #ifndef LWI_METHODS_DCA_SEGMENTS_HUBS_STEPS_H
 #define LWI_METHODS_DCA_SEGMENTS_HUBS_STEPS_H
 
+#include "base/block_cholesky.h"
 #include "methods/dca/segments/hubs.h"
 #include "spatial/inertia.h"
 #include "tree/normal_form/build.h"
@@ -39,6 +40,15 @@ void lwi_hubs_give_driven(lwi_hubs *hubs, int h, const double *u);
 double lwi_hubs_relative_at_tip(const lwi_hubs *hubs, int h);
 /** Speeds, or accelerations, of the first joints of paths: less those of the hubs that carry them. */
 void lwi_hubs_less_heads(const lwi_hubs *hubs, double *u);
+
+// to += s from, by pairs: the compiler cannot know that they are different rows.
+static inline void add_row(double to[6], double s, const double from[6])
+{
+    for (int c = 0; c < 6; c += 2) {
+        const lwi_pair sum = lwi_pair_at(to + c) + s * lwi_pair_at(from + c);
+        memcpy(to + c, &sum, sizeof sum);
+    }
+}
 
 static inline lwi_k_frame frame_of(const double R[9], const double r[3])
 {
