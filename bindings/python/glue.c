@@ -87,6 +87,17 @@ static lw_status lwpy_sim_set_callback(lw_sim *sim, void *handle)
 
 // ----------------------------------------------------------------------------------------- sweeps
 
+static lw_status lwpy_batch_inputs(void *user, const lw_batch_states *states, double *inputs)
+{
+    return lwpy_on_batch_inputs(user, (lw_batch_states *)states, inputs);
+}
+
+static void lwpy_batch_set_callback(lw_batch_desc *desc, void *handle)
+{
+    desc->callback = lwpy_batch_inputs;
+    desc->callback_user = handle;
+}
+
 static size_t lwpy_row_numbers(const lwpy_sweep *run)
 {
     return (size_t)run->instances * (size_t)run->columns;

@@ -38,6 +38,7 @@ typedef struct lwpy_sweep {
 static lw_status lwpy_sim_run(lw_sim *sim, lw_observe level, lwpy_run *run);
 static lw_status lwpy_sim_step(lw_sim *sim, double time, lwpy_run *run);
 static lw_status lwpy_sim_set_callback(lw_sim *sim, void *handle);
+static void lwpy_batch_set_callback(lw_batch_desc *desc, void *handle);
 static lw_status lwpy_sweep_run(lw_sweep *sweep, lwpy_sweep *run);
 static lw_status lwpy_store_run(lw_store *store, int part, int threads, int lanes, void *handle);
 static void lwpy_sweep_summaries(const lw_sweep *sweep, lw_summary *summary);
@@ -74,6 +75,7 @@ static lw_status lwpy_off_loops(lw_constraints *constraints, int count, int nq, 
 static lw_status lwpy_on_row(void *handle, lw_observation *observation);
 static int lwpy_on_progress(void *handle, double time, double end);
 static lw_status lwpy_on_inputs(void *handle, lw_observation *observation, double *inputs);
+static lw_status lwpy_on_batch_inputs(void *handle, lw_batch_states *states, double *inputs);
 // ----
 
 #endif

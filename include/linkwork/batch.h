@@ -16,12 +16,31 @@ extern "C" {
 
 typedef struct lw_batch lw_batch; ///< used by one thread at a time; it owns its worker threads
 
-/** User forces and signals of an instance, as lw_input_callback of a simulation.
- *  @param instance  its number, in a sweep that among all instances of the sweep (lw_batch_number)
- *  It is called by the threads of the batch, at the same time for different instances: with `threads` 1 only by the
- *  caller's. */
-typedef lw_status (*lw_batch_callback)(void *user, int instance, const lw_observation *state,
-                                       double *inputs);
+/** Motion of several instances, each at its own time: row k of every array is that of instance[k], in the units and axes
+ *  of lw_observation.  Valid during the call. */
+typedef struct lw_batch_states {
+    int count;
+    const int
+        *instance; ///< [count] numbers, in a sweep those among all its instances (lw_batch_number)
+    const double *time; ///< [count] s
+    int nq, nv, nbody, nstate;
+    const double *q;                     ///< [count][nq] joint coordinates, m and rad
+    const double *qd;                    ///< [count][nv] joint speeds, m/s and rad/s
+    const double *states;                ///< [count][nstate] of signals
+    const double (*position)[3];         ///< [count][nbody] of mass centres, world axes, m
+    const double (*quaternion)[4];       ///< [count][nbody] body to world, scalar first
+    const double (*velocity)[3];         ///< [count][nbody] of mass centres, world axes, m/s
+    const double (*angular_velocity)[3]; ///< [count][nbody] body axes, rad/s
+} lw_batch_states;
+
+/** User forces and signals of many instances in one call: the inputs as functions of the states, as lw_input_callback
+ *  of a simulation.  The values of an instance must depend on its own row only, for any place and any other rows.
+ *  @param states  of all instances that a thread moves, where they are in lanes (lw_batch_desc.options); else of one
+ *  @param inputs  [count][model inputs] in: their present values; out
+ *  @return as lw_input_callback, for all instances of the call; values that are not finite concern their instance only
+ *  @thread  called by the threads of the batch, at the same time for different instances: with `threads` 1 only by the
+ *           caller's */
+typedef lw_status (*lw_batch_callback)(void *user, const lw_batch_states *states, double *inputs);
 
 /** What can vary, by name.  The initial state: `joint.NAME.q0`, `joint.NAME.qd0`, ... as in results
  *  (spherical and free joints `qw` ... `wz`), of tree joints and coordinates that do not follow a
@@ -40,8 +59,8 @@ typedef struct lw_batch_desc {
     const char *const *vary; ///< [nvary] names
     const double *values;    ///< [instances][nvary]
     const lw_allocator *allocator;
-    /** Inputs of each instance as functions of its state (lw_batch_callback); NULL: they keep their values.  Each instance
-     *  then has a separate simulation */
+    /** Inputs of the instances as functions of their states; NULL: they keep their values.  Instances in lanes are then
+     *  moved side by side, all those of a thread */
     lw_batch_callback callback;
     void *callback_user;
     size_t

@@ -75,19 +75,34 @@ static lw_status keep_variant_failure(lw_batch *b, int v, lw_status status, cons
 }
 
 // An lw_input_callback of the simulation of one instance.
-static lw_status call_back(void *user, const lw_observation *state, double *inputs)
+static lw_status call_back(void *user, const lw_observation *o, double *inputs)
 {
     const lwi_variant *variant = user;
-    return variant->call.function(variant->call.user, variant->call.instance, state, inputs);
+    const lw_batch *b = variant->call.batch;
+    const lw_model *model = variant->model;
+    const lw_batch_states states = {.count = 1,
+                                    .instance = &variant->call.number,
+                                    .time = &o->time,
+                                    .nq = model->nq,
+                                    .nv = model->nv,
+                                    .nbody = model->nbody,
+                                    .nstate = model->nstate,
+                                    .q = o->q,
+                                    .qd = o->qd,
+                                    .states = o->states,
+                                    .position = o->position,
+                                    .quaternion = o->quaternion,
+                                    .velocity = o->velocity,
+                                    .angular_velocity = o->angular_velocity};
+    return b->callback(b->callback_user, &states, inputs);
 }
 
 static lw_status set_callback(lw_batch *b, const draft *d, int v, lw_error *why)
 {
     lwi_variant *variant = &b->variant[v];
-    if (!d->desc->callback) return LW_OK;
-    variant->call.function = d->desc->callback;
-    variant->call.user = d->desc->callback_user;
-    variant->call.instance = lw_batch_number(b, d->first[v]);
+    if (!b->callback) return LW_OK;
+    variant->call.batch = b;
+    variant->call.number = lw_batch_number(b, d->first[v]);
     const lw_status status = lw_sim_set_callback(variant->sim, call_back, variant);
     if (status != LW_OK) *why = *lw_sim_error(variant->sim);
     return status;
@@ -284,6 +299,9 @@ static lw_sim *enter(const lw_batch *b, int i)
     lw_sim *sim = sim_of(b, i);
     instance->ahead = false;
     if (b->alone) return sim;
+    b->variant[instance->variant].call.number = lw_batch_number(b, i);
+    sim->callback.known = instance->known;
+    sim->callback.failed = instance->status != LW_OK;
     const double *x = state_of(b, i), *inputs = inputs_of(b, i);
     LWI_ASSERT(sim->work->layout.nx <= b->nx && sim->work->ndiscrete <= b->ndiscrete);
     for (int k = 0; k < sim->work->layout.nx; k++) sim->x[k] = x[k];
@@ -327,6 +345,7 @@ static void leave(lw_batch *b, int i)
     instance->due = sim->impacts.due;
     leave_impact(b, i, sim);
     instance->pending = sim->pending;
+    instance->known = sim->callback.known && sim->pending == LWI_NOTHING;
     memcpy(instance->kept_step, sim->kept_step, kept_bytes(sim));
     instance->audit = sim->audit;
     if (sim->pending == LWI_NEW_STATE) revive(instance);
@@ -343,6 +362,7 @@ static lw_status start_instance(lw_batch *b, const draft *d, int i)
 {
     lw_sim *sim = sim_of(b, i);
     if (!sim) return LW_OK; // it has failed
+    b->variant[b->instance[i].variant].call.number = lw_batch_number(b, i);
     const double *values = d->desc->nvary ? values_of(d, i) : NULL;
     double *inputs = inputs_of(b, i);
     lwi_snapshot_start(sim->model, &sim->snapshot);
@@ -456,7 +476,7 @@ static lw_status check_options(lw_batch *b, const lw_batch_desc *desc)
     if (!b->alone && !strcmp(b->options.integrator, "auto"))
         lwi_copy_text(b->options.integrator, sizeof b->options.integrator, "dopri54");
     b->method = lwi_stepper_find(b->options.integrator);
-    b->alone = b->alone || !b->method || desc->callback || lwi_has_events(b->model);
+    b->alone = b->alone || !b->method || lwi_has_events(b->model);
     return LW_OK;
 }
 
@@ -515,6 +535,8 @@ static lw_status build(lw_batch *b, const lw_batch_desc *desc, lwi_arena *scratc
     b->n = desc->instances;
     b->lanes = desc->lanes ? desc->lanes : LWI_STEPPER_LANES;
     b->ninput = b->model->desc.ninput;
+    b->callback = desc->callback;
+    b->callback_user = desc->callback_user;
     TRY(check_options(b, desc));
     TRY(check_values(b, &d, scratch));
     TRY(keep_values(b, desc));
@@ -721,7 +743,7 @@ static void observe_range(void *user, int first, int end)
 
 void lwi_batch_observe_ahead(lw_batch *b)
 {
-    const bool callback = b->variant[0].call.function != NULL; // called by one thread at a time
+    const bool callback = b->callback != NULL; // called by one thread at a time
     b->ahead = b->level;
     if (b->asked && !callback && lwi_pool_count(b->pool) > 1)
         lwi_pool_for(b->pool, b->n, observe_range, b);

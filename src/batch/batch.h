@@ -33,6 +33,7 @@ typedef struct lwi_instance {
     bool over;    ///< it was stopped before the last step: its last row has been written
     bool ahead; ///< its simulation has an observation of level b->ahead that was not requested yet
     lwi_audit ahead_audit; ///< with that observation
+    bool known;            ///< its inputs are those of the callback at its state
 } lwi_instance;
 
 /** Instances with the same parameters: their model, and a simulation of it for starts, observations
@@ -43,10 +44,9 @@ typedef struct lwi_variant {
     lw_sim *sim;
     int count; ///< instances
     struct {
-        lw_batch_callback function;
-        void *user;
-        int instance;
-    } call; ///< of its only instance
+        const lw_batch *batch;
+        int number; ///< of the instance that the simulation is
+    } call;
 } lwi_variant;
 
 /** The caller's function that may stop a step of the batch; `progress` is NULL outside of runs. */
@@ -67,7 +67,9 @@ struct lw_batch {
     char notice[1200];
     const lwi_stepper_method *method;
     bool alone; ///< each instance has a separate simulation, which makes its steps; no lanes
-    bool keep;  ///< instances that cannot begin have failed, and the others run
+    lw_batch_callback callback; ///< NULL: none
+    void *callback_user;
+    bool keep; ///< instances that cannot begin have failed, and the others run
     int nvary;
     const char **vary;        ///< [nvary] names of what differs
     const int *number;        ///< [n] of the instances in a sweep; NULL: their index

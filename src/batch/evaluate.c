@@ -17,7 +17,7 @@ struct lwi_evaluate {
 
 // ------------------------------------------------------------------------------------------ create
 
-lw_status lwi_evaluate_create(lw_sim *sim, bool shared, int lanes, lwi_arena *arena,
+lw_status lwi_evaluate_create(lw_sim *sim, bool shared, int lanes, bool motion, lwi_arena *arena,
                               lwi_evaluate **evaluate, lw_error *error)
 {
     lwi_evaluate *e = LWI_PUSH(arena, lwi_evaluate, 1);
@@ -35,7 +35,7 @@ lw_status lwi_evaluate_create(lw_sim *sim, bool shared, int lanes, lwi_arena *ar
     }
     e->home = e->work->discrete;
     e->snapshot = shared ? &e->own_snapshot : &sim->snapshot;
-    if (shared && sim->model->desc.nfunction)
+    if (shared && (sim->model->desc.nfunction || motion))
         TRY(lwi_snapshot_create(sim->model, arena, &e->own_snapshot));
     e->projection = shared ? &e->own_projection : &sim->projection;
     if (shared) TRY(lwi_projection_create(e->work, &sim->options, arena, &e->own_projection));
@@ -78,6 +78,24 @@ void lwi_evaluate_lanes(lwi_evaluate *e, int stride, const double *t, const doub
     // if the kernel rejects an evaluation, the formulation is used, as in a single run
     for (int l = 0; lanes >> l; l++)
         if (lanes >> l & 1u) one_lane(e, stride, t[l], x, inputs[l], xdot, l, &status[l], &why[l]);
+}
+
+lw_status lwi_evaluate_motion(lwi_evaluate *e, int stride, double t, const double *x, int l,
+                              const double *inputs, const lwi_snapshot **motion, lw_error *why)
+{
+    LWI_ASSERT_INDEX(l, stride);
+    lwi_work *work = e->work;
+    for (int i = 0; i < work->layout.nx; i++) e->x[i] = x[i * stride + l];
+    work->error.text[0] = 0;
+    if (e->discrete) work->discrete = e->discrete[l];
+    const lw_status status =
+        work->formulation->observe(work, t, e->x, inputs, LW_OBSERVE_TWIST, e->snapshot);
+    work->discrete = e->home;
+    if (status != LW_OK) *why = work->error;
+    if (status == LW_OK)
+        lwi_observe_merged(work->model, LW_OBSERVE_TWIST, inputs, NULL, e->snapshot);
+    *motion = e->snapshot;
+    return status;
 }
 
 void lwi_evaluate_hold(lwi_evaluate *e, void *const *discrete)

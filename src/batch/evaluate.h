@@ -9,8 +9,9 @@ typedef struct lwi_evaluate lwi_evaluate; ///< one thread
 /** Memory of a thread for the model and the formulation of `sim`.
  *  @param shared   others use the workspace of sim
  *  @param lanes    largest number of instances side by side, 1: no kernel in lanes
+ *  @param motion   lwi_evaluate_motion will be called
  *  @param arena    holds everything except a separate workspace, see destroy */
-lw_status lwi_evaluate_create(lw_sim *sim, bool shared, int lanes, lwi_arena *arena,
+lw_status lwi_evaluate_create(lw_sim *sim, bool shared, int lanes, bool motion, lwi_arena *arena,
                               lwi_evaluate **evaluate, lw_error *error);
 void lwi_evaluate_destroy(lwi_evaluate *evaluate); ///< before its arena; NULL is allowed
 
@@ -21,6 +22,11 @@ void lwi_evaluate_destroy(lwi_evaluate *evaluate); ///< before its arena; NULL i
 void lwi_evaluate_lanes(lwi_evaluate *evaluate, int stride, const double *t, const double *x,
                         const double *const *inputs, double *xdot, unsigned lanes,
                         lw_status *status, lw_error *why);
+
+/** Poses and velocities of one lane, x as of lwi_evaluate_lanes; the snapshot is valid until the next call. */
+lw_status lwi_evaluate_motion(lwi_evaluate *evaluate, int stride, double t, const double *x,
+                              int lane, const double *inputs, const lwi_snapshot **motion,
+                              lw_error *why);
 
 /** Sets the discrete states of each lane (lwi_work.discrete) for the following calls; NULL: those of the
  *  workspace. */

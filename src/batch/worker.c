@@ -2,7 +2,8 @@
 //
 // An instance is loaded into a lane, moves until it reaches the time asked for or fails, and makes
 // room for the next one; the others in their lanes do not notice.  Instances in lanes at the same
-// time have the same model.
+// time have the same model.  With a callback all instances are in lanes at once, of as many steppers as they need, and
+// one call gives the inputs of all that need rates.
 #include "batch/batch.h"
 
 #include "base/assert.h"
@@ -19,6 +20,23 @@ typedef struct group {
     const lw_options *options;
 } group;
 
+// Lanes of one stepper and the instances in them.
+typedef struct block {
+    lwi_worker *worker;
+    lwi_stepper stepper; // with a stride for the widest
+    lwi_stepper_part part;
+    int width;
+    group *of;
+    int next, end;               // of the group's instances
+    bool trying;                 // an attempt has begun
+    unsigned before;             // lanes that it began with
+    int lane[LWI_STEPPER_LANES]; // instance in each lane, -1: none
+    const double *inputs[LWI_STEPPER_LANES];
+    void *discrete[LWI_STEPPER_LANES];
+    long pre_stepped[LWI_STEPPER_LANES]; // steps done at the last pre-step of the lane
+    lw_error why[LWI_STEPPER_LANES];
+} block;
+
 struct lwi_worker {
     lw_batch *batch;
     bool
@@ -28,16 +46,10 @@ struct lwi_worker {
     int count;
     int ngroup;
     group *group;
-    lwi_stepper wide;   // the lanes; with a stride for the widest
-    lwi_stepper narrow; // width 1
-    lwi_stepper *now;   // the one in use
-    group *at;
-    int next;                    // of the group's instances
-    int lane[LWI_STEPPER_LANES]; // instance in each lane, -1: none
-    const double *inputs[LWI_STEPPER_LANES];
-    void *discrete[LWI_STEPPER_LANES];
-    long pre_stepped[LWI_STEPPER_LANES]; // steps done at the last pre-step of the lane
-    lw_error why[LWI_STEPPER_LANES];
+    int nblock;
+    block *block;            // with a callback: of all instances at once; else two
+    block *wide, *narrow;    // the two: for one group after the other, in lanes and alone
+    struct lwi_asked *asked; // what the callback gets and gives; NULL: none
 };
 
 // ------------------------------------------------------------------------------------------- rates
@@ -45,9 +57,10 @@ struct lwi_worker {
 static void rates(void *user, const double *t, const double *x, double *xdot, unsigned lanes,
                   lw_status *status)
 {
-    lwi_worker *w = user;
-    lwi_evaluate_lanes(w->at->evaluate, w->now->stride, t, x, w->inputs, xdot, lanes, status,
-                       w->why);
+    block *p = user;
+    lwi_evaluate_hold(p->of->evaluate, p->discrete);
+    lwi_evaluate_lanes(p->of->evaluate, p->stepper.stride, t, x, p->inputs, xdot, lanes, status,
+                       p->why);
 }
 
 // -------------------------------------------------------------------------------------- in and out
@@ -71,18 +84,18 @@ static void take_changes(lwi_instance *instance)
     instance->pending = LWI_NOTHING;
 }
 
-static void load(lwi_worker *w, int l, int i)
+static void load(block *p, int l, int i)
 {
     LWI_ASSERT_INDEX(l, LWI_STEPPER_LANES);
-    LWI_ASSERT_INDEX(i, w->batch->n);
-    LWI_ASSERT(w->lane[l] < 0);
-    const lw_batch *b = w->batch;
+    LWI_ASSERT_INDEX(i, p->worker->batch->n);
+    LWI_ASSERT(p->lane[l] < 0);
+    const lw_batch *b = p->worker->batch;
     lwi_instance *instance = &b->instance[i];
-    lwi_stepper *m = w->now;
+    lwi_stepper *m = &p->stepper;
     const double *x = b->x + (size_t)i * (size_t)b->nx,
                  *slope = b->slope + (size_t)i * (size_t)b->nx;
     take_changes(instance);
-    instance->control.arrived = false;
+    instance->control.arrived = instance->known = false;
     for (int k = 0; k < m->n; k++) {
         m->x[k * m->stride + l] = x[k];
         m->k[0][k * m->stride + l] = slope[k];
@@ -93,20 +106,20 @@ static void load(lwi_worker *w, int l, int i)
     m->h[l] = instance->control.h;
     m->last_error[l] = instance->control.error;
     m->busy |= 1u << l;
-    w->inputs[l] = b->inputs + (size_t)i * (size_t)b->ninput;
-    w->discrete[l] = b->discrete + (size_t)i * b->ndiscrete;
-    w->pre_stepped[l] = -1;
-    w->lane[l] = i;
+    p->inputs[l] = b->inputs + (size_t)i * (size_t)b->ninput;
+    p->discrete[l] = b->discrete + (size_t)i * b->ndiscrete;
+    p->pre_stepped[l] = -1;
+    p->lane[l] = i;
 }
 
-static void unload(lwi_worker *w, int l)
+static void unload(block *p, int l)
 {
     LWI_ASSERT_INDEX(l, LWI_STEPPER_LANES);
-    LWI_ASSERT_INDEX(w->lane[l], w->batch->n);
-    const lw_batch *b = w->batch;
-    const int i = w->lane[l];
+    LWI_ASSERT_INDEX(p->lane[l], p->worker->batch->n);
+    const lw_batch *b = p->worker->batch;
+    const int i = p->lane[l];
     lwi_instance *instance = &b->instance[i];
-    const lwi_stepper *m = w->now;
+    const lwi_stepper *m = &p->stepper;
     double *x = b->x + (size_t)i * (size_t)b->nx, *slope = b->slope + (size_t)i * (size_t)b->nx;
     for (int k = 0; k < m->n; k++) {
         x[k] = m->x[k * m->stride + l];
@@ -120,92 +133,93 @@ static void unload(lwi_worker *w, int l)
         instance->status = m->status[l];
         lwi_copy_text(instance->failure, sizeof instance->failure, m->error[l].text);
     }
-    w->lane[l] = -1;
+    p->lane[l] = -1;
 }
 
 // The next instance of the group that has somewhere to go; -1: none.
-static int next_instance(lwi_worker *w)
+static int next_instance(block *p)
 {
-    const lw_batch *b = w->batch;
-    while (w->next < w->at->count) {
-        const int i = w->list[w->at->first + w->next++];
+    const lw_batch *b = p->worker->batch;
+    while (p->next < p->end) {
+        const int i = p->worker->list[p->of->first + p->next++];
         const lwi_instance *instance = &b->instance[i];
         if (instance->status == LW_OK && instance->t < b->to && !instance->due) return i;
     }
     return -1;
 }
 
-static void refill(lwi_worker *w, int l)
+static void refill(block *p, int l)
 {
-    const int i = next_instance(w);
-    if (i >= 0) load(w, l, i);
+    const int i = next_instance(p);
+    if (i >= 0) load(p, l, i);
 }
 
 // A lane that is not busy any more: continue to the next stop, or unload it.
-static void finish_lane(lwi_worker *w, int l)
+static void finish_lane(block *p, int l)
 {
     LWI_ASSERT_INDEX(l, LWI_STEPPER_LANES);
-    LWI_ASSERT(!(w->now->busy >> l & 1u));
-    LWI_ASSERT_INDEX(w->lane[l], w->batch->n);
-    lwi_stepper *m = w->now;
-    lwi_instance *instance = &w->batch->instance[w->lane[l]];
-    const lw_model *model = w->batch->variant[w->at->variant].model;
+    LWI_ASSERT(!(p->stepper.busy >> l & 1u));
+    LWI_ASSERT_INDEX(p->lane[l], p->worker->batch->n);
+    lwi_stepper *m = &p->stepper;
+    lwi_instance *instance = &p->worker->batch->instance[p->lane[l]];
+    const lw_model *model = p->worker->batch->variant[p->of->variant].model;
     if (m->t[l] >= instance->impact_stop)
         instance->due = true;
     else if (m->t[l] >= instance->next_break)
         instance->next_break = fmin(lwi_model_next_break(model, m->t[l]), instance->impact_stop);
-    if (!m->control[l].failed && m->t[l] < w->batch->to && !instance->due) {
-        m->stop[l] = stop_of(w->batch, instance);
+    if (!m->control[l].failed && m->t[l] < p->worker->batch->to && !instance->due) {
+        m->stop[l] = stop_of(p->worker->batch, instance);
         m->control[l].arrived = false;
         m->busy |= 1u << l;
         return;
     }
-    unload(w, l);
-    refill(w, l);
+    unload(p, l);
+    refill(p, l);
 }
 
 // ------------------------------------------------------------------------------------------- steps
 
 // Lanes without an instance hold a copy of the first: their numbers are of the ordinary kind, too.
-static void fill(lwi_worker *w, int width)
+static void fill(block *p, int width)
 {
-    LWI_ASSERT(width >= 1 && width <= w->now->stride);
-    lwi_stepper *m = w->now;
+    LWI_ASSERT(width >= 1 && width <= p->stepper.stride);
+    lwi_stepper *m = &p->stepper;
     for (int l = 0; l < width; l++) {
-        w->lane[l] = -1;
-        refill(w, l);
+        p->lane[l] = -1;
+        refill(p, l);
     }
     for (int l = 1; l < width; l++) {
-        if (w->lane[l] >= 0) continue;
+        if (p->lane[l] >= 0) continue;
         for (int k = 0; k < m->n; k++) {
             m->x[k * m->stride + l] = m->x[k * m->stride];
             m->k[0][k * m->stride + l] = m->k[0][k * m->stride];
         }
         m->t[l] = m->t[0];
-        w->inputs[l] = w->inputs[0];
+        p->inputs[l] = p->inputs[0];
     }
 }
 
 // Before a step, not before another attempt at it.
-static void pre_step_lanes(lwi_worker *w, int width)
+static void pre_step_lanes(block *p, int width)
 {
-    lwi_stepper *m = w->now;
+    lwi_stepper *m = &p->stepper;
     for (int l = 0; l < width; l++) {
         lwi_pre_stepped done;
-        if (!(m->busy >> l & 1u) || m->control[l].steps == w->pre_stepped[l]) continue;
-        w->pre_stepped[l] = m->control[l].steps;
-        const lw_status status = lwi_evaluate_pre_step(w->at->evaluate, m->stride, m->t[l], m->x, l,
-                                                       w->inputs[l], &done, &w->why[l]);
+        if (!(m->busy >> l & 1u) || m->control[l].steps == p->pre_stepped[l]) continue;
+        p->pre_stepped[l] = m->control[l].steps;
+        const lw_status status = lwi_evaluate_pre_step(p->of->evaluate, m->stride, m->t[l], m->x, l,
+                                                       p->inputs[l], &done, &p->why[l]);
         if (done.changed) m->control[l].slope = false;
-        w->batch->instance[w->lane[l]].projections += done.projected;
-        if (status != LW_OK) lwi_stepper_fail(m, l, status, m->h[l], "%s", w->why[l].text);
+        p->worker->batch->instance[p->lane[l]].projections += done.projected;
+        if (status != LW_OK) lwi_stepper_fail(m, l, status, m->h[l], "%s", p->why[l].text);
     }
 }
 
 // Interval between calls of the caller's function [s].
 #define PATIENCE 0.05
 
-static bool is_stopped(const lwi_worker *w)
+// t: the time of an instance
+static bool is_stopped(const lwi_worker *w, double t)
 {
     lwi_batch_cancel *cancel = &w->batch->cancel;
     if (!cancel->progress || !w->in_caller)
@@ -213,50 +227,204 @@ static bool is_stopped(const lwi_worker *w)
     const double now = lwi_clock();
     if (now - cancel->called < PATIENCE) return cancel->stopped;
     cancel->called = now;
-    const lwi_stepper *m = w->now;
-    if (cancel->progress(cancel->user, m->t[0], cancel->end)) cancel->stopped = true;
+    if (cancel->progress(cancel->user, t, cancel->end)) cancel->stopped = true;
     return cancel->stopped;
 }
 
 // Takes the instances out of the lanes where they are.
-static void stop_lanes(lwi_worker *w, int width)
+static void stop_lanes(block *p)
 {
-    for (int l = 0; l < width; l++)
-        if (w->lane[l] >= 0) unload(w, l);
-    w->now->busy = 0;
+    for (int l = 0; l < p->width; l++)
+        if (p->lane[l] >= 0) unload(p, l);
+    p->stepper.busy = 0;
 }
 
-static void step_group(lwi_worker *w, group *g)
+// Loads instances first to end of a group.
+static void begin_block(block *p, group *g, int first, int end)
 {
-    LWI_ASSERT(g->count > 0);
-    LWI_ASSERT(w->batch->lanes >= 1 && w->batch->lanes <= LWI_STEPPER_LANES);
-    const lw_batch *b = w->batch;
-    const int width = g->count < 2 ? 1 : b->lanes;
-    lwi_stepper *m = w->now = width == 1 ? &w->narrow : &w->wide;
-    const lwi_stepper_attempt attempt = lwi_stepper_attempt_of(b->method, width);
-    const int nx = b->variant[g->variant].sim->work->layout.nx;
-    w->at = g;
-    w->next = 0;
-    m->n = nx;
+    LWI_ASSERT(g->count > 0 && end <= g->count);
+    const lw_batch *b = p->worker->batch;
+    lwi_stepper *m = &p->stepper;
+    p->part = lwi_stepper_part_of(b->method, p->width);
+    p->of = g;
+    p->next = first;
+    p->end = end;
+    p->trying = false;
+    m->n = b->variant[g->variant].sim->work->layout.nx;
     m->busy = 0;
     m->rtol = g->options->rtol;
     m->max_step = g->options->step;
     m->max_steps = (long)g->options->max_steps;
-    for (int k = 0; k < nx; k++)
+    for (int k = 0; k < m->n; k++)
         for (int l = 0; l < m->stride; l++) m->atol[k * m->stride + l] = g->atol[k];
-    lwi_evaluate_hold(g->evaluate, w->discrete);
-    fill(w, width);
-    while (m->busy) {
-        if (is_stopped(w)) {
-            stop_lanes(w, width);
-            return;
+    fill(p, p->width);
+}
+
+// Runs until rates are needed: true; or until no instance has further to go.
+static bool advance(block *p)
+{
+    lwi_stepper *m = &p->stepper;
+    while (p->trying || m->busy) {
+        if (!p->trying) {
+            lwi_evaluate_hold(p->of->evaluate, p->discrete);
+            p->before = m->busy;
+            pre_step_lanes(p, p->width);
+            m->phase = LWI_STEPPER_BEGIN;
         }
-        const unsigned before = m->busy;
-        pre_step_lanes(w, width);
-        attempt(m);
-        for (int l = 0; l < width; l++)
-            if (before >> l & ~(m->busy >> l) & 1u) finish_lane(w, l);
+        p->trying = p->part(m);
+        if (p->trying) return true;
+        for (int l = 0; l < p->width; l++)
+            if (p->before >> l & ~(m->busy >> l) & 1u) finish_lane(p, l);
     }
+    return false;
+}
+
+static void step_group(lwi_worker *w, group *g)
+{
+    LWI_ASSERT(w->batch->lanes >= 1 && w->batch->lanes <= LWI_STEPPER_LANES);
+    block *p = g->count < 2 || w->batch->lanes == 1 ? w->narrow : w->wide;
+    const lwi_stepper *m = &p->stepper;
+    begin_block(p, g, 0, g->count);
+    while (advance(p)) {
+        rates(p, m->request.t, m->request.x, m->request.xdot, m->request.lanes, p->stepper.status);
+        if (!is_stopped(w, m->t[0])) continue;
+        stop_lanes(p);
+        return;
+    }
+}
+
+// ---- instances with a callback: all of them are moved side by side
+
+// What the callback gets and gives; a row for each instance that needs rates.
+typedef struct lwi_asked {
+    lw_batch_states states;
+    int *instance;
+    double *time, *q, *qd, *signal;
+    double (*position)[3], (*quaternion)[4], (*velocity)[3], (*angular_velocity)[3];
+    double *inputs; // [row][ninput]
+    struct place {
+        int instance;
+        lw_status *status;
+        lw_error *why;
+    } * place;        // [row]
+    lw_status *ended; // [count] at the end of a step call
+    lw_error why;
+} asked;
+
+static void add_row(lwi_worker *w, int instance, double t, const lwi_snapshot *m, lw_status *status,
+                    lw_error *why)
+{
+    asked *a = w->asked;
+    const lw_batch *b = w->batch;
+    const size_t r = (size_t)a->states.count++, nq = (size_t)a->states.nq,
+                 nv = (size_t)a->states.nv, n = (size_t)a->states.nbody,
+                 nstate = (size_t)a->states.nstate, ninput = (size_t)b->ninput;
+    LWI_ASSERT_INDEX((int)r, w->count);
+    a->place[r] = (struct place){instance, status, why};
+    a->instance[r] = lw_batch_number(b, instance);
+    a->time[r] = t;
+    memcpy(a->q + r * nq, m->q, nq * sizeof *a->q);
+    memcpy(a->qd + r * nv, m->qd, nv * sizeof *a->qd);
+    if (nstate) memcpy(a->signal + r * nstate, m->states, nstate * sizeof *a->signal);
+    memcpy(a->position + r * n, m->r, n * sizeof *a->position);
+    memcpy(a->quaternion + r * n, m->quat, n * sizeof *a->quaternion);
+    memcpy(a->velocity + r * n, m->v, n * sizeof *a->velocity);
+    memcpy(a->angular_velocity + r * n, m->w, n * sizeof *a->angular_velocity);
+    memcpy(a->inputs + r * ninput, b->inputs + (size_t)instance * ninput,
+           ninput * sizeof *a->inputs);
+}
+
+// Calls, and gives the values to the instances of the rows, or the reason why there are none.
+static void call(lwi_worker *w)
+{
+    asked *a = w->asked;
+    const lw_batch *b = w->batch;
+    const size_t ninput = (size_t)b->ninput;
+    if (!a->states.count) return;
+    const lw_status status = b->callback(b->callback_user, &a->states, a->inputs);
+    for (size_t r = 0; r < (size_t)a->states.count; r++) {
+        const struct place *at = &a->place[r];
+        const double *value = a->inputs + r * ninput;
+        *at->status = status != LW_OK ? lwi_callback_fail(status, a->time[r], at->why)
+                                      : lwi_callback_check(b->model, value, a->time[r], at->why);
+        if (*at->status == LW_OK)
+            memcpy(b->inputs + (size_t)at->instance * ninput, value, ninput * sizeof *value);
+    }
+    a->states.count = 0;
+}
+
+// The motion of all lanes that need rates.
+static void request_block(lwi_worker *w, block *p)
+{
+    lwi_stepper *m = &p->stepper;
+    lwi_evaluate_hold(p->of->evaluate, p->discrete);
+    for (int l = 0; l < p->width; l++) {
+        const lwi_snapshot *motion;
+        if (!(m->request.lanes >> l & 1u)) continue;
+        m->status[l] = lwi_evaluate_motion(p->of->evaluate, m->stride, m->request.t[l],
+                                           m->request.x, l, p->inputs[l], &motion, &p->why[l]);
+        if (m->status[l] == LW_OK)
+            add_row(w, p->lane[l], m->request.t[l], motion, &m->status[l], &p->why[l]);
+    }
+}
+
+static void answer_block(block *p)
+{
+    lwi_stepper *m = &p->stepper;
+    unsigned lanes = m->request.lanes;
+    for (int l = 0; l < p->width; l++)
+        if (lanes >> l & 1u && m->status[l] != LW_OK) lanes &= ~(1u << l);
+    if (lanes) rates(p, m->request.t, m->request.x, m->request.xdot, lanes, m->status);
+}
+
+// The inputs at the states where the instances are now, for their rows.
+static void know_inputs(lwi_worker *w)
+{
+    const lw_batch *b = w->batch;
+    lw_status *status = w->asked->ended;
+    for (int g = 0; g < w->ngroup; g++)
+        for (int k = w->group[g].first; k < w->group[g].first + w->group[g].count; k++) {
+            const int i = w->list[k];
+            const lwi_snapshot *motion;
+            void *discrete = b->discrete + (size_t)i * b->ndiscrete;
+            const lwi_instance *instance = &b->instance[i];
+            lwi_evaluate_hold(w->group[g].evaluate, &discrete);
+            status[k] = instance->status;
+            if (status[k] == LW_OK && !instance->known)
+                status[k] = lwi_evaluate_motion(
+                    w->group[g].evaluate, 1, instance->t, b->x + (size_t)i * (size_t)b->nx, 0,
+                    b->inputs + (size_t)i * (size_t)b->ninput, &motion, &w->asked->why);
+            if (status[k] == LW_OK && !instance->known)
+                add_row(w, i, instance->t, motion, &status[k], &w->asked->why);
+        }
+    call(w);
+    for (int k = 0; k < w->count; k++) b->instance[w->list[k]].known = status[k] == LW_OK;
+}
+
+static void step_together(lwi_worker *w)
+{
+    int k = 0;
+    for (int g = 0; g < w->ngroup; g++)
+        for (int first = 0; first < w->group[g].count; first += w->block[k++].width) {
+            const int last = first + w->block[k].width, count = w->group[g].count;
+            begin_block(&w->block[k], &w->group[g], first, last < count ? last : count);
+        }
+    LWI_ASSERT(k == w->nblock);
+    for (bool any = true; any;) {
+        any = false;
+        for (int i = 0; i < w->nblock; i++) {
+            if (!advance(&w->block[i])) continue;
+            request_block(w, &w->block[i]);
+            any = true;
+        }
+        call(w);
+        for (int i = 0; i < w->nblock; i++)
+            if (w->block[i].trying) answer_block(&w->block[i]);
+        if (!is_stopped(w, w->block[0].stepper.t[0])) continue;
+        for (int i = 0; i < w->nblock; i++) stop_lanes(&w->block[i]);
+        return;
+    }
+    know_inputs(w);
 }
 
 // ---- instances with separate simulations
@@ -294,7 +462,10 @@ void lwi_worker_step(lwi_worker *w)
 {
     for (int k = 0; w->batch->alone && k < w->count && !w->batch->cancel.stopped; k++)
         step_alone(w, w->list[k]);
-    for (int g = 0; g < w->ngroup; g++) step_group(w, &w->group[g]);
+    if (w->asked)
+        step_together(w);
+    else
+        for (int g = 0; g < w->ngroup; g++) step_group(w, &w->group[g]);
 }
 
 // ---------------------------------------------------------------------------------------- creation
@@ -321,16 +492,92 @@ static lw_status make_groups(lwi_worker *w, const int *instances, int count, lw_
         own->atol = variant->sim->atol;
         own->options = &variant->sim->options;
         TRY(lwi_evaluate_create(variant->sim, variant->count != own->count,
-                                own->count < 2 ? 1 : b->lanes, &w->arena, &own->evaluate, error));
+                                own->count < 2 ? 1 : b->lanes, b->callback != NULL, &w->arena,
+                                &own->evaluate, error));
     }
     return LW_OK;
 }
 
-static void prepare(const lwi_worker *w, lwi_stepper *m)
+static lw_status make_block(lwi_worker *w, block *p, int width)
 {
-    m->rates = rates;
-    m->user = (void *)w;
-    for (int l = 0; l < LWI_STEPPER_LANES; l++) m->why[l] = &w->why[l];
+    p->worker = w;
+    p->width = width;
+    lwi_stepper *m = &p->stepper;
+    TRY(lwi_stepper_create(w->batch->nx, width == 1 ? 1 : LWI_STEPPER_LANES, &w->arena.allocator,
+                           m));
+    for (int l = 0; l < LWI_STEPPER_LANES; l++) m->why[l] = &p->why[l];
+    return LW_OK;
+}
+
+// Of one instance after the other: a block of each width.
+static lw_status make_two_blocks(lwi_worker *w)
+{
+    w->block = LWI_PUSH(&w->arena, block, 2);
+    if (!w->block) return LW_ERR_MEMORY;
+    w->nblock = 2;
+    w->narrow = &w->block[0];
+    w->wide = &w->block[1];
+    TRY(make_block(w, w->narrow, 1));
+    return make_block(w, w->wide, w->batch->lanes);
+}
+
+// Of all instances at once.
+static lw_status make_all_blocks(lwi_worker *w)
+{
+    const int lanes = w->batch->lanes;
+    w->block = LWI_PUSH(&w->arena, block, w->count);
+    if (!w->block) return LW_ERR_MEMORY;
+    for (int g = 0; g < w->ngroup; g++) {
+        const int count = w->group[g].count, width = count < 2 ? 1 : lanes;
+        for (int k = 0; k < count; k += width) TRY(make_block(w, &w->block[w->nblock++], width));
+    }
+    return LW_OK;
+}
+
+static lw_status make_asked(lwi_worker *w)
+{
+    const lw_model *model = w->batch->model;
+    asked *a = w->asked = LWI_PUSH(&w->arena, asked, 1);
+    const size_t n = (size_t)w->count, nbody = n * (size_t)model->nbody;
+    if (!a) return LW_ERR_MEMORY;
+    a->instance = LWI_PUSH(&w->arena, int, n);
+    a->time = LWI_PUSH(&w->arena, double, n);
+    a->q = LWI_PUSH(&w->arena, double, n *(size_t)model->nq);
+    a->qd = LWI_PUSH(&w->arena, double, n *(size_t)model->nv);
+    a->signal = LWI_PUSH(&w->arena, double, n *(size_t)model->nstate);
+    a->position = lwi_arena_push(&w->arena, nbody, sizeof *a->position);
+    a->quaternion = lwi_arena_push(&w->arena, nbody, sizeof *a->quaternion);
+    a->velocity = lwi_arena_push(&w->arena, nbody, sizeof *a->velocity);
+    a->angular_velocity = lwi_arena_push(&w->arena, nbody, sizeof *a->angular_velocity);
+    a->inputs = LWI_PUSH(&w->arena, double, n *(size_t)w->batch->ninput);
+    a->place = LWI_PUSH(&w->arena, struct place, n);
+    a->ended = LWI_PUSH(&w->arena, lw_status, n);
+    if (!a->instance || !a->time || !a->q || !a->qd || !a->signal || !a->position ||
+        !a->quaternion || !a->velocity || !a->angular_velocity || !a->inputs || !a->place ||
+        !a->ended)
+        return LW_ERR_MEMORY;
+    a->states = (lw_batch_states){.instance = a->instance,
+                                  .time = a->time,
+                                  .nq = model->nq,
+                                  .nv = model->nv,
+                                  .nbody = model->nbody,
+                                  .nstate = model->nstate,
+                                  .q = a->q,
+                                  .qd = a->qd,
+                                  .states = a->signal,
+                                  .position = (const double(*)[3])a->position,
+                                  .quaternion = (const double(*)[4])a->quaternion,
+                                  .velocity = (const double(*)[3])a->velocity,
+                                  .angular_velocity = (const double(*)[3])a->angular_velocity};
+    return LW_OK;
+}
+
+static lw_status make_blocks(lwi_worker *w)
+{
+    if (w->batch->alone) return LW_OK;
+    if (!w->batch->callback) return make_two_blocks(w);
+    TRY(make_asked(w));
+    return make_all_blocks(w);
 }
 
 lw_status lwi_worker_create(lw_batch *b, const int *instances, int count,
@@ -343,15 +590,12 @@ lw_status lwi_worker_create(lw_batch *b, const int *instances, int count,
     w->in_caller = b->nworker == 0; // the first
     lwi_arena_init(&w->arena, allocator);
     lw_status status = make_groups(w, instances, count, error);
-    if (status == LW_OK) status = lwi_stepper_create(b->nx, LWI_STEPPER_LANES, allocator, &w->wide);
-    if (status == LW_OK) status = lwi_stepper_create(b->nx, 1, allocator, &w->narrow);
+    if (status == LW_OK) status = make_blocks(w);
     if (status == LW_ERR_MEMORY) lwi_fail(error, status, "no memory for a worker");
     if (status != LW_OK) {
         lwi_worker_destroy(w, allocator);
         return status;
     }
-    prepare(w, &w->wide);
-    prepare(w, &w->narrow);
     *out = w;
     return LW_OK;
 }
@@ -359,8 +603,8 @@ lw_status lwi_worker_create(lw_batch *b, const int *instances, int count,
 void lwi_worker_destroy(lwi_worker *w, const lw_allocator *allocator)
 {
     if (!w) return;
-    lwi_stepper_destroy(&w->wide, allocator);
-    lwi_stepper_destroy(&w->narrow, allocator);
+    for (int i = 0; i < w->nblock; i++)
+        lwi_stepper_destroy(&w->block[i].stepper, &w->arena.allocator);
     for (int g = 0; g < w->ngroup; g++) lwi_evaluate_destroy(w->group[g].evaluate);
     lwi_arena_free(&w->arena);
     lwi_release(allocator, w);

@@ -16,12 +16,14 @@ lw_status lwi_stepper_create(int n, int stride, const lw_allocator *allocator, l
     LWI_ASSERT(n >= 0 && stride >= 1);
     const size_t size = (size_t)n * (size_t)stride, arrays = 3 + LWI_STEPPER_STAGES;
     *stepper = (lwi_stepper){.n = n, .stride = stride};
-    const size_t bytes = (arrays * size + 1) * sizeof(double) + ALIGNMENT;
+    const size_t bytes = (arrays * size + LWI_STEPPER_LANES) * sizeof(double) + ALIGNMENT;
     stepper->block = lwi_allocate(allocator, bytes);
     if (!stepper->block) return LW_ERR_MEMORY;
     memset(stepper->block, 0, bytes);
     double *at =
         (double *)(((uintptr_t)stepper->block + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1));
+    stepper->tried_step = at;
+    at += LWI_STEPPER_LANES;
     stepper->atol = at;
     stepper->x = at + size;
     stepper->y = at + 2 * size;
@@ -90,18 +92,18 @@ void lwi_stepper_unwell(lwi_stepper *m, int l, const double *xdot)
 
 // ----------------------------------------------------------------------------------------- methods
 
-static void dopri54_1(lwi_stepper *stepper)
+static bool dopri54_1(lwi_stepper *stepper)
 {
-    dopri54(1, stepper);
+    return dopri54(1, stepper);
 }
-static void rk4_1(lwi_stepper *stepper)
+static bool rk4_1(lwi_stepper *stepper)
 {
-    rk4(1, stepper);
+    return rk4(1, stepper);
 }
 
 enum { METHODS = 2 };
 static const lwi_stepper_method methods[METHODS] = {{"dopri54", true}, {"rk4", false}};
-static const lwi_stepper_attempt one_lane[METHODS] = {dopri54_1, rk4_1};
+static const lwi_stepper_part one_lane[METHODS] = {dopri54_1, rk4_1};
 
 const lwi_stepper_method *lwi_stepper_find(const char *integrator)
 {
@@ -112,7 +114,7 @@ const lwi_stepper_method *lwi_stepper_find(const char *integrator)
 
 LWI_ISA_BUILDS(lwi_stepper_lanes, lwi_stepper_lanes);
 
-lwi_stepper_attempt lwi_stepper_attempt_of(const lwi_stepper_method *method, int width)
+lwi_stepper_part lwi_stepper_part_of(const lwi_stepper_method *method, int width)
 {
     const int isa = lwi_isa_of(0);
     const lwi_stepper_lanes *lanes =
@@ -123,13 +125,20 @@ lwi_stepper_attempt lwi_stepper_attempt_of(const lwi_stepper_method *method, int
     return width == 1 ? one_lane[i] : width == 4 ? lanes->width4[i] : lanes->width8[i];
 }
 
+void lwi_stepper_attempt(lwi_stepper *m, lwi_stepper_part part)
+{
+    m->phase = LWI_STEPPER_BEGIN;
+    while (part(m))
+        m->rates(m->user, m->request.t, m->request.x, m->request.xdot, m->request.lanes, m->status);
+}
+
 // ----------------------------------------------------------------------------------- single states
 
 typedef struct single {
     lwi_integrator base;
     lw_allocator allocator;
     lwi_problem problem;
-    lwi_stepper_attempt attempt;
+    lwi_stepper_part part;
     lwi_stepper stepper;
     long restarts;
     bool dense;         // steps may pass a row: x is interpolated
@@ -172,7 +181,7 @@ static lw_status create(const lwi_integrator_type *type, const lwi_problem *prob
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for %s of %d states", type->name,
                         problem->n);
     }
-    self->attempt = lwi_stepper_attempt_of(lwi_stepper_find(type->name), 1);
+    self->part = lwi_stepper_part_of(lwi_stepper_find(type->name), 1);
     self->dense = type->adaptive && problem->dense_output;
     self->keeps = self->dense || problem->accept;
     lwi_stepper *m = &self->stepper;
@@ -201,7 +210,7 @@ static lw_status attempt_until_accepted(single *self, lw_error *error)
     while (m->control[0].steps == steps && !m->control[0].failed) {
         self->before = m->t[0];
         if (self->keeps) memcpy(self->x0, m->x, (size_t)m->n * sizeof *m->x);
-        self->attempt(m);
+        lwi_stepper_attempt(m, self->part);
     }
     if (!m->control[0].failed) return LW_OK;
     if (error) *error = m->error[0];

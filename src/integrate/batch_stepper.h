@@ -1,7 +1,8 @@
 // batch_stepper.h -- one-step methods that integrate up to eight states at once, each with its own time and step.
 //
 // A stepper has lanes; component i of the state in lane l is x[i * stride + l].  An `attempt`
-// tries one step in every busy lane.  The stages of all lanes are evaluated together; time, step size, error,
+// tries one step in every busy lane.  It has parts, each up to the next evaluation of rates, so that several steppers
+// can be evaluated together.  The stages of all lanes are evaluated together; time, step size, error,
 // acceptance and failure are separate for each lane.  No operation mixes lanes, so the results of a state are
 // bit for bit the same for any width, lane and neighbour.
 //
@@ -28,6 +29,22 @@ typedef struct lwi_step_control {
     long steps, evaluations, rejections;
 } lwi_step_control;
 
+/** Where an attempt continues. */
+typedef enum lwi_stepper_phase {
+    LWI_STEPPER_BEGIN,
+    LWI_STEPPER_SLOPES, ///< with the rates at the beginning of the step
+    LWI_STEPPER_FIRST,  ///< with those after a step that shows how long the first one may be
+    LWI_STEPPER_STAGE   ///< with those of a stage
+} lwi_stepper_phase;
+
+/** The rates xdot at (t, x) that an attempt needs, of the lanes in the set. */
+typedef struct lwi_stepper_request {
+    unsigned lanes;
+    lwi_stepper_row t;
+    const double *x;
+    double *xdot;
+} lwi_stepper_request;
+
 typedef struct lwi_stepper {
     // the problem
     int n;      ///< components; may be 0
@@ -53,11 +70,20 @@ typedef struct lwi_stepper {
     unsigned busy; ///< lanes before their stop; an attempt removes lanes that reach it or fail
     lw_status status[LWI_STEPPER_LANES]; ///< of failed lanes
     lw_error error[LWI_STEPPER_LANES];   ///< of failed lanes: "integration stops at t = ..."
-    void *block;                         ///< memory of the arrays
+    // the attempt
+    lwi_stepper_phase phase;
+    lwi_stepper_request request;
+    int stage;
+    unsigned tried, last; ///< lanes of the attempt; those in which the step ends on the stop
+    double *tried_step;   ///< [lane]
+    void *block;          ///< memory of the arrays
 } lwi_stepper;
 
-/** One attempt in every busy lane, by width. */
-typedef void (*lwi_stepper_attempt)(lwi_stepper *stepper);
+/** The next part of an attempt in every busy lane, by width.  true: rates are asked for, and the next part has to
+ *  find them, with the status of lanes that fail; false: the attempt has ended. */
+typedef bool (*lwi_stepper_part)(lwi_stepper *stepper);
+/** A whole attempt, with the stepper's rates. */
+void lwi_stepper_attempt(lwi_stepper *stepper, lwi_stepper_part part);
 
 typedef struct lwi_stepper_method {
     const char *name; ///< of the integrator
@@ -66,13 +92,13 @@ typedef struct lwi_stepper_method {
 
 /** NULL if the integrator of that name has no batch stepper. */
 const lwi_stepper_method *lwi_stepper_find(const char *integrator);
-/** Its attempt for width 1 (stride 1), 4 or 8 (stride 8), in the instructions of this processor. */
-lwi_stepper_attempt lwi_stepper_attempt_of(const lwi_stepper_method *method, int width);
+/** Its parts for width 1 (stride 1), 4 or 8 (stride 8), in the instructions of this processor. */
+lwi_stepper_part lwi_stepper_part_of(const lwi_stepper_method *method, int width);
 
-/** The attempts of more than one lane, in the order of the methods; compiled once per instruction
+/** The parts for more than one lane, in the order of the methods; compiled once per instruction
  *  set (stepper.c). */
 typedef struct lwi_stepper_lanes {
-    lwi_stepper_attempt width4[2], width8[2];
+    lwi_stepper_part width4[2], width8[2];
 } lwi_stepper_lanes;
 /** Memory for n components; fill the problem afterwards.  Everything else is zero. */
 lw_status lwi_stepper_create(int n, int stride, const lw_allocator *allocator,

@@ -55,15 +55,20 @@ static lw_observation observation_of(const lwi_snapshot *m)
                             .states = m->states};
 }
 
-static lw_status check_values(lw_sim *sim, double t)
+lw_status lwi_callback_check(const lw_model *model, const double *value, double t, lw_error *error)
 {
-    const lwi_callback *c = &sim->callback;
-    for (int i = 0; i < sim->model->desc.ninput; i++)
-        if (!isfinite(c->value[i]))
-            return lwi_fail(&sim->work->error, LW_ERR_NOT_FINITE,
+    for (int i = 0; i < model->desc.ninput; i++)
+        if (!isfinite(value[i]))
+            return lwi_fail(error, LW_ERR_NOT_FINITE,
                             "input '%s': the callback gives %g at t = %.10g s",
-                            sim->model->desc.input[i], c->value[i], t);
+                            model->desc.input[i], value[i], t);
     return LW_OK;
+}
+
+lw_status lwi_callback_fail(lw_status status, double t, lw_error *error)
+{
+    return lwi_fail(error, status, "the callback of inputs failed at t = %.10g s: %s", t,
+                    lw_status_text(status));
 }
 
 lw_status lwi_sim_call_back(lw_sim *sim, double t, const double *x)
@@ -79,11 +84,8 @@ lw_status lwi_sim_call_back(lw_sim *sim, double t, const double *x)
     memcpy(c->value, sim->inputs, n * sizeof *c->value);
     const lw_status status = c->function(c->user, &seen, c->value);
     c->failed = status != LW_OK;
-    if (c->failed)
-        return lwi_fail(&sim->work->error, status,
-                        "the callback of inputs failed at t = %.10g s: %s", t,
-                        lw_status_text(status));
-    TRY(check_values(sim, t));
+    if (c->failed) return lwi_callback_fail(status, t, &sim->work->error);
+    TRY(lwi_callback_check(sim->model, c->value, t, &sim->work->error));
     memcpy(sim->inputs, c->value, n * sizeof *c->value);
     return LW_OK;
 }
@@ -91,6 +93,7 @@ lw_status lwi_sim_call_back(lw_sim *sim, double t, const double *x)
 lw_status lwi_sim_call_back_here(lw_sim *sim, const char *when)
 {
     if (sim->callback.failed) return LW_OK; // the run has ended with its message
+    if (sim->callback.known) return LW_OK;
     const lw_status status = lwi_sim_call_back(sim, sim->t, sim->x);
     return status == LW_OK ? LW_OK : lwi_sim_fail_work(sim, status, when);
 }

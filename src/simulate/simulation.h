@@ -121,6 +121,7 @@ typedef struct lwi_callback {
     double *value; ///< [ninput] scratch; NULL before the first function
     lwi_snapshot snapshot;
     bool failed; ///< in the last call: observations use the inputs before
+    bool known;  ///< the inputs are those of the present state (of batches)
 } lwi_callback;
 
 enum { LWI_PASSAGE_NODES = 6 };
@@ -256,6 +257,10 @@ lw_status lwi_sim_advance(lw_sim *sim, double to, double limit, bool one_step);
 
 /** sim->inputs := those of the caller's function at (t, x); the message of a failure is in work->error. */
 lw_status lwi_sim_call_back(lw_sim *sim, double t, const double *x);
+/** @return LW_ERR_NOT_FINITE with the input [ninput] that is not */
+lw_status lwi_callback_check(const lw_model *model, const double *value, double t, lw_error *error);
+/** The message of a callback that has failed.  @return the status */
+lw_status lwi_callback_fail(lw_status status, double t, lw_error *error);
 /** The same at the present state; the message is in sim->error. */
 lw_status lwi_sim_call_back_here(lw_sim *sim, const char *when);
 

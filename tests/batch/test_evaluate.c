@@ -33,7 +33,8 @@ static void compare(const lw_model *model, const char *formulation, uint64_t see
     lwi_arena arena;
     lwi_arena_init(&arena, NULL);
     lwi_evaluate *evaluate;
-    assert_int_equal(lwi_evaluate_create(sim, true, LANES, &arena, &evaluate, &error), LW_OK);
+    assert_int_equal(lwi_evaluate_create(sim, true, LANES, false, &arena, &evaluate, &error),
+                     LW_OK);
 
     static double x[MOST][LANES], xdot[MOST][LANES], one[MOST], expected[MOST];
     double t[LANES], inputs[LANES][8] = {{0}};

@@ -18,6 +18,7 @@ from typing import Tuple
 from . import quaternion
 from ._analysis import Equilibrium, LinearSystem, Mode, equilibrium, linearize, modes
 from ._batch import Batch, BatchResult, Summaries, simulate_batch
+from ._batch_callback import BatchStates
 from ._builder import Builder
 from ._compare import Comparison, WorkPrecision, compare, work_precision
 from ._data import Constraints, Data, OffLoopsWarning
@@ -77,7 +78,7 @@ def integrators() -> Tuple[str, ...]:
 
 
 __all__ = [
-    "ArgumentError", "Assembly", "Base", "Batch", "BatchResult", "Body", "BodyColumns", "Builder", "Check",
+    "ArgumentError", "Assembly", "Base", "Batch", "BatchResult", "BatchStates", "Body", "BodyColumns", "Builder", "Check",
     "Comparison", "Constraints", "Data", "Design", "Equilibrium", "Error", "Evaluation", "Event", "FileError", "Goal", "INFEASIBLE", "Impact", "Inputs",
     "IntegratorError", "InternalError", "Inverse", "InverseMotion", "InverseSolution", "Joint", "JointColumns",
     "Kinematics", "LinearSystem", "Mode", "Model", "ModelError", "NotFiniteError", "Observation",

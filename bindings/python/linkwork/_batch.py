@@ -8,6 +8,7 @@ from typing import Any, Iterable, Iterator, List, Mapping, Optional, Sequence, T
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ._batch_callback import BatchCallback, BatchFunction, batch_callback
 from ._errors import ArgumentError, Error, check, make_error, path_bytes, text_of, unknown
 from ._memory import Array, doubles, numbers, real, view
 from ._model import Model, Path, load, made_model
@@ -106,23 +107,31 @@ def _varied(vary: Mapping[str, ArrayLike], instances: Optional[int]) -> Tuple[in
     return count, np.ascontiguousarray(np.stack(table, axis=1) if table else np.empty((count, 0)))
 
 
+def _created(status: int, error: Any, called: Optional[BatchCallback]) -> None:
+    if status < 0 and called is not None:
+        called.finish()
+    check(status, error)
+
+
 def _described(model: Model, vary: Mapping[str, ArrayLike], instances: Optional[int], options: Any,
-               **more: int) -> Tuple[Any, Array, Any]:
+               called: Optional[BatchCallback], **more: int) -> Tuple[Any, Array, Any]:
     """An ``lw_batch_desc *``, the values [instances, vary], and what must be kept while it is used."""
     count, values = _varied(vary, instances)
     names = [ffi.new("char[]", n.encode()) for n in vary]
     array = ffi.new("const char *[]", names + [ffi.NULL])
     desc = ffi.new("lw_batch_desc *", {"options": options, "instances": count, "nvary": len(names),
                                        "vary": array, "values": doubles(values), **more})
-    return desc, values, (model, options, array, names, values)
+    if called is not None:
+        called.describe(desc)
+    return desc, values, (model, options, array, names, values, called)
 
 
-def simulate_batch(model: Union[Model, Path], vary: Mapping[str, ArrayLike],
+def simulate_batch(model: Union[Model, Path], vary: Optional[Mapping[str, ArrayLike]] = None,
                    duration: Optional[float] = None, *, instances: Optional[int] = None,
                    level: str = "reaction", columns: Union[None, str, Iterable[str]] = None,
                    output: Optional[Path] = None, threads: int = 0, lanes: int = 0,
                    memory: int = 0, progress: Optional[Progress] = None,
-                   **options: Any) -> BatchResult:
+                   callback: Optional[BatchFunction] = None, **options: Any) -> BatchResult:
     """Simulates instances of a model that differ in what `vary` names.
 
     :param vary: name: values of all instances, or one for all: ``joint.NAME.q0``, ``input.NAME``,
@@ -132,6 +141,10 @@ def simulate_batch(model: Union[Model, Path], vary: Mapping[str, ArrayLike],
     :param threads: 0: all processors
     :param lanes: instances side by side in the processor: 1, 4, 8; 0: the best
     :param memory: bytes of the instances that exist at the same time, about; 0: 64 MiB
+    :param callback: the inputs as functions of the states of many instances, a :class:`BatchStates`, in every
+        evaluation of the rates: all inputs [instances, inputs], or some by name. The integrators that compute in lanes
+        call it once for all instances of a thread (`threads`: then 1 by default), others for one. The values of an
+        instance depend on its row only. An exception ends the run and is raised, with the rows so far as ``result``
     :param options: of the run; the integrators "dopri54" (auto) and "rk4" compute in lanes
 
     Every instance is bit for bit equal to a single run. A failed one does not affect the others. An instance
@@ -141,15 +154,17 @@ def simulate_batch(model: Union[Model, Path], vary: Mapping[str, ArrayLike],
     """
     if not isinstance(model, Model):
         model = load(model)
+    vary = vary or {}
     if duration is not None:
         options["duration"] = duration
     if isinstance(columns, str):
         options["columns"], columns = columns, None
-    desc, values, used = _described(model, vary, instances, make_options(model._options, options),
+    called, threads = batch_callback(model, callback, threads)
+    desc, values, used = _described(model, vary, instances, make_options(model._options, options), called,
                                     threads=threads, lanes=lanes, memory=memory)
     count = len(values)
     sweep, error = ffi.new("lw_sweep **"), ffi.new("lw_error *")
-    check(lib.lw_sweep_create(model._handle, desc, sweep, error), error)
+    _created(lib.lw_sweep_create(model._handle, desc, sweep, error), error, called)
     # the sweep reads names and values during its run
     handle = ffi.gc(sweep[0], lambda s, kept=used: lib.lw_sweep_destroy(s))
     watch = Watch(progress)
@@ -165,6 +180,8 @@ def simulate_batch(model: Union[Model, Path], vary: Mapping[str, ArrayLike],
                          tuple(vary), values, _failures(handle, count), _summaries(handle, count),
                          text_of(lib.lw_sweep_notice(handle)))
     watch.finish(result=result)
+    if called is not None:
+        called.finish(result=result)
     if failure is None and status < 0:
         failure = make_error(status, lib.lw_sweep_error(handle))
     if failure is not None:
@@ -235,17 +252,19 @@ class Batch:
     Every instance is bit for bit equal to a :class:`Simulation` with the same integrator.
     For whole runs :func:`simulate_batch` takes less memory.
 
-    :param vary, instances, threads, lanes, options: as of :func:`simulate_batch`
+    :param vary, instances, threads, lanes, callback, options: as of :func:`simulate_batch`
     """
 
     def __init__(self, model: Union[Model, Path], vary: Optional[Mapping[str, ArrayLike]] = None, *,
-                 instances: Optional[int] = None, threads: int = 0, lanes: int = 0, **options: Any) -> None:
+                 instances: Optional[int] = None, threads: int = 0, lanes: int = 0,
+                 callback: Optional[BatchFunction] = None, **options: Any) -> None:
         self.model = made_model(load(model) if not isinstance(model, Model) else model)
+        self._called, threads = batch_callback(self.model, callback, threads)
         desc, self.values, used = _described(self.model, vary or {}, instances,
-                                             make_options(self.model._options, options), threads=threads,
-                                             lanes=lanes)
+                                             make_options(self.model._options, options), self._called,
+                                             threads=threads, lanes=lanes)
         batch, error = ffi.new("lw_batch **"), ffi.new("lw_error *")
-        check(lib.lw_batch_create(self.model._handle, desc, batch, error), error)
+        _created(lib.lw_batch_create(self.model._handle, desc, batch, error), error, self._called)
         self._handle = ffi.gc(batch[0], lambda b, kept=used: lib.lw_batch_destroy(b))
         self._busy = threading.Lock()
 
@@ -260,6 +279,8 @@ class Batch:
             self._busy.release()
 
     def _check(self, status: int) -> None:
+        if status < 0 and self._called is not None:
+            self._called.finish()
         check(status, lib.lw_batch_error(self._handle))
 
     def _known(self, instance: int) -> int:

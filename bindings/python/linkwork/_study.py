@@ -9,6 +9,7 @@ from typing import Any, Dict, Iterable, Iterator, Mapping, Optional, Union
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ._batch_callback import BatchCallback, BatchFunction, batch_callback
 from ._errors import ArgumentError, check, make_error, path_bytes, text_of, unknown
 from ._memory import Array, real, view
 from ._model import Model, Path, load
@@ -111,7 +112,7 @@ def sweep(model: Union[Model, Path], space: Mapping[str, Union[str, ArrayLike]],
           rows: Optional[Path] = None, duration: Optional[float] = None, output: Optional[Path] = None,
           level: str = "reaction", threads: int = 0, lanes: int = 0, memory: int = 0,
           progress: Optional[Progress] = None, store: Optional[Path] = None, executor: Any = None, part_rows: int = 0,
-          **options: Any) -> Study:
+          callback: Optional[BatchFunction] = None, **options: Any) -> Study:
     """Runs the variants of a model; returns the table of their measures, with the bits of ``linkwork sweep --table``.
 
     :param space: what varies: name: a list of values, or a string as of ``--vary``: ``"400 mm:600 mm"``,
@@ -126,6 +127,7 @@ def sweep(model: Union[Model, Path], space: Mapping[str, Union[str, ArrayLike]],
     :param executor: makes the parts of a `store`: a ``concurrent.futures.Executor`` of threads, processes or
         ``mpi4py.futures``, a ``distributed.Client`` of Dask, or the module ``ray``; each part with `threads`, default 1
     :param part_rows: variants of a part; 0: found by running a few
+    :param callback: inputs as functions of the states, as of :func:`simulate_batch`; not with a `store`
 
     A variant that fails is a row with its reason in :attr:`Study.failures`. A study that is stopped raises an
     :class:`Error` with the table so far as ``result``.
@@ -136,7 +138,10 @@ def sweep(model: Union[Model, Path], space: Mapping[str, Union[str, ArrayLike]],
         options["duration"] = duration
     table = _design(model, space, design, seed, rows)
     settings = make_options(model._options, options)
+    called, threads = batch_callback(model, callback, threads)
     if store is not None or executor is not None:
+        if called is not None:
+            raise ArgumentError("callback: a study in a folder has none: its parts may run elsewhere")
         if store is None or output is not None:
             raise ArgumentError("store: expected a folder, with `executor` and without `output`")
         about = f"{design}, seed {seed}: {', '.join(space)}"
@@ -150,8 +155,13 @@ def sweep(model: Union[Model, Path], space: Mapping[str, Union[str, ArrayLike]],
                                        "values": lib.lw_table_values(table), "threads": threads, "lanes": lanes,
                                        "memory": memory})
     handle, error = ffi.new("lw_sweep **"), ffi.new("lw_error *")
-    check(lib.lw_sweep_create(model._handle, desc, handle, error), error)
-    kept = (model, table, settings, desc)
+    if called is not None:
+        called.describe(desc)
+    status = lib.lw_sweep_create(model._handle, desc, handle, error)
+    if status < 0 and called is not None:
+        called.finish()
+    check(status, error)
+    kept = (model, table, settings, desc, called)
     sweeping = ffi.gc(handle[0], lambda s, kept=kept: lib.lw_sweep_destroy(s))
     wanted: Any = ffi.NULL
     if measures is not None:
@@ -160,7 +170,7 @@ def sweep(model: Union[Model, Path], space: Mapping[str, Union[str, ArrayLike]],
     check(lib.lw_study_create(sweeping, wanted, study, error), error)
     studying = ffi.gc(study[0], lambda s, kept=sweeping: lib.lw_study_destroy(s))
     with (hdf5_lock if output is not None else contextlib.nullcontext()):
-        return _run(sweeping, studying, output, level, progress)
+        return _run(sweeping, studying, output, level, progress, called)
 
 
 def _store(model: Model, table: Any, settings: Any, measures: Union[None, str, Iterable[str]], folder: Path, part_rows: int,
@@ -178,7 +188,8 @@ def _store(model: Model, table: Any, settings: Any, measures: Union[None, str, I
     return importlib.import_module("._store", __package__).Store(folder)
 
 
-def _run(sweeping: Any, studying: Any, output: Optional[Path], level: str, progress: Optional[Progress]) -> Study:
+def _run(sweeping: Any, studying: Any, output: Optional[Path], level: str, progress: Optional[Progress],
+         called: Optional[BatchCallback]) -> Study:
     watch, error = Watch(progress), ffi.new("lw_error *")
     run = ffi.new("lwpy_sweep *", {"handle": watch.handle, "study": studying})
     if output is not None:
@@ -199,6 +210,8 @@ def _run(sweeping: Any, studying: Any, output: Optional[Path], level: str, progr
     check(lib.lw_study_table(studying, table, error), error)
     result = Study(table[0], text_of(lib.lw_sweep_notice(sweeping)))
     watch.finish(result=result)
+    if called is not None:
+        called.finish(result=result)
     if failure is None and status < 0:
         of_study = lib.lw_study_error(studying)
         failure = make_error(status, of_study if of_study.status == status else lib.lw_sweep_error(sweeping))

@@ -150,3 +150,119 @@ def test_an_instance_that_fails_is_struck_after_it_has_a_state():
         for call in (batch.state, batch.summary, batch.observe):
             with pytest.raises(lw.ArgumentError, match=f"instance {i}: the batch has 2"):
                 call(i)
+
+
+FED = """
+linkwork: 1
+gravity: [0, 0, -9.81]
+inputs: [torque, other]
+parameters: {m: 1.5}
+signals: {lag: {type: lag, of: 2*A.q0, time: 0.1}}
+bodies:
+  arm: {mass: m, inertia: [0.02, 0.03, 0.03, 0, 0, 0], position: [0.4, 0, 0]}
+joints:
+  A: {type: revolute, between: [ground, arm], at: [0, 0, 0], axis: [0, 1, 0], effort: {q0: "%s"}}
+"""
+
+
+def fed(torque, **more):
+    return lw.Model.from_string(FED % torque, **more)
+
+
+def law(s):
+    k = 40 + s.instance
+    return {"torque": k * (0.3 - s.q[:, 0]) - 5 * s.qd[:, 0] + s.states[:, 0]}
+
+
+@pytest.mark.parametrize("options", [{}, {"integrator": "rk4", "step": 1e-3}, {"integrator": "bdf"},
+                                     {"threads": 2}, {"lanes": 1}])
+def test_a_callback_gets_all_instances_at_once(options):
+    sizes = []
+
+    def called(s):
+        sizes.append(len(s))
+        assert s.position.shape == (len(s), 2, 3) and s.quaternion.shape == (len(s), 2, 4)
+        assert np.allclose(np.hypot(s.position[:, 1, 0], s.position[:, 1, 2]), 0.4)
+        return law(s)
+
+    starts = np.linspace(-1, 1, 21)
+    accurate = {"rtol": 1e-10, "atol": 1e-10}
+    found = lw.simulate_batch(fed("torque"), {"joint.A.q0": starts}, 1, sample=0.5, callback=called,
+                              **accurate, **options)
+    assert max(sizes) == (1 if options.get("integrator") == "bdf" else 11 if "threads" in options else 21) \
+        or "threads" in options and 8 <= max(sizes) < 21
+    for i in (0, 13, 20):
+        sim = lw.Simulation(fed(f"{40 + i}*(0.3 - A.q0) - 5*A.qd0 + lag"), sample=0.5, **accurate,
+                            **{k: v for k, v in options.items() if k not in ("threads", "lanes")})
+        sim.set_joints([starts[i]])
+        alone = sim.run(1)
+        for name in ("joint.A.q0", "joint.A.qd0", "joint.A.fx"):
+            assert np.abs(found[name][i] - alone[name]).max() < 1e-7 * max(1, np.abs(alone[name]).max())
+
+
+def test_a_callback_is_that_of_a_simulation_bit_for_bit():
+    starts = np.linspace(-1, 1, 5)
+    batch = lw.Batch(fed("torque"), {"joint.A.q0": starts, "m": [1, 1, 2, 2, 1]}, callback=law, sample=0.1)
+    batch.step(0.3)
+    batch.step(0.7)
+    for i in range(5):
+        sim = lw.Simulation(lw.Model.from_string(FED % "torque", parameters={"m": [1, 1, 2, 2, 1][i]}), integrator="dopri54")
+        sim.set_callback(lambda o: [(40 + i) * (0.3 - o.q[0]) - 5 * o.qd[0] + o.states[0], 0])
+        sim.set_joints([starts[i]])
+        sim.step(until=0.3), sim.step(until=0.7)
+        assert np.array_equal(sim.observe().q, batch.observe(i).q)
+        assert np.array_equal(sim.observe().qdd, batch.observe(i).qdd)
+
+
+def test_a_sweep_has_the_callback_of_its_variants():
+    study = lw.sweep(fed("torque"), {"m": [1.0, 2.0, 3.0]}, "joint.A.q0", duration=0.5, callback=law,
+                     rtol=1e-10, atol=1e-10)
+    for i, m in enumerate((1, 2, 3)):
+        alone = lw.simulate(lw.Model.from_string(FED % f"{40 + i}*(0.3 - A.q0) - 5*A.qd0 + lag", parameters={"m": m}), 0.5,
+                            rtol=1e-10, atol=1e-10)
+        assert abs(study["joint.A.q0.last"][i] - alone["joint.A.q0"][-1]) < 1e-8
+
+
+def test_exceptions_of_a_batch_callback_come_out(tmp_path):
+    kept = []
+
+    def fails(s):
+        kept.append(s)
+        if s.time.max() > 0.3:
+            raise RuntimeError("no torque")
+        return np.zeros((len(s), 2))
+
+    model = fed("torque")
+    for more in ({}, {"integrator": "bdf"}, {"threads": 2}):
+        with pytest.raises(RuntimeError, match="no torque") as caught:
+            lw.simulate_batch(model, {"joint.A.q0": [0, 1, 2, 3]}, 1, sample=0.1, callback=fails, **more)
+        result = caught.value.result
+        assert result.instances == 4 and len(result.time) >= 3 and "callback" in result.failures[0]
+        assert np.isfinite(result["joint.A.q0"][0, :3]).all()
+    with pytest.raises(RuntimeError, match="no torque") as caught:
+        lw.sweep(model, {"m": [1.0, 2.0]}, "joint.A.q0", duration=1, callback=fails)
+    assert isinstance(caught.value.result, lw.Study)
+    batch = lw.Batch(model, instances=3, callback=fails)
+    with pytest.raises(RuntimeError, match="no torque"):
+        batch.step(1)
+    with pytest.raises(lw.Error, match="read during the call"):
+        kept[0].qd
+    assert len(kept[0].time) == len(kept[0])  # what was read is kept
+
+
+@pytest.mark.parametrize("values, message", [
+    (lambda s: {"tork": 1}, "no input 'tork'"), (lambda s: {"torque": [1, 2]}, "torque: expected 3 numbers or one, got 2"),
+    (lambda s: np.zeros(3), "values of the callback: expected 3 x 2 numbers"), (lambda s: None, "values of the callback"),
+    (lambda s: {"torque": float("nan")}, "input 'torque': the callback gives nan"), (lambda s: s.speed, "speed")])
+def test_values_of_a_batch_callback_are_checked(values, message):
+    with pytest.raises((lw.Error, AttributeError), match=message):
+        lw.Batch(fed("torque"), instances=3, callback=values).step(1)
+
+
+def test_mistakes_with_batch_callbacks(tmp_path):
+    with pytest.raises(lw.Error, match="no inputs"):
+        lw.Batch(lw.Model.from_string((FED % "0*t").replace("inputs: [torque, other]\n", "")), instances=2, callback=law)
+    with pytest.raises(lw.ArgumentError, match="expected a function, got int"):
+        lw.Batch(fed("torque"), instances=2, callback=3)
+    with pytest.raises(lw.ArgumentError, match="a study in a folder has none"):
+        lw.sweep(fed("torque"), {"m": [1.0, 2.0]}, "joint.A.q0", duration=1, callback=law, store=tmp_path / "study")

@@ -1,6 +1,7 @@
 // methods.inl -- one attempt at a step in `width` lanes: dopri54 and rk4.
 //
-// Input: a stepper with busy lanes.  Output: new t, x and step control, or a failure, in each of them.
+// Input: a stepper with busy lanes.  Output: new t, x and step control, or a failure, in each of them.  An attempt is
+// interrupted where it needs rates; `phase` is where it continues.
 // Control is a loop over lanes; whole states are processed by rows (rows.inl).  The functions are inlined
 // with a constant width.  No sum is over lanes; sums over components have the same order in every lane.
 #include "integrate/batch_stepper.h"
@@ -113,24 +114,33 @@ INLINE unsigned within_limit(int width, lwi_stepper *m, unsigned lanes)
     return lanes;
 }
 
-// Counts and evaluates rates.  Returns the valid lanes; the others have a status and a message.
-INLINE unsigned evaluate(int width, lwi_stepper *m, unsigned lanes, const double *t,
-                         const double *x, double *xdot)
+// Requests the rates xdot at (t, x) of these lanes and counts them; `phase` continues when they are there.
+INLINE bool request(int width, lwi_stepper *m, lwi_stepper_phase phase, unsigned lanes,
+                    const double *t, const double *x, double *xdot)
 {
-    lanes_row zero;
-    if (!lanes) return 0;
+    lwi_stepper_request *wanted = &m->request;
+    *wanted = (lwi_stepper_request){.lanes = lanes, .x = x, .xdot = xdot};
+    m->phase = phase;
     FOR_LANES(l)
     {
+        wanted->t[l] = t[l];
         m->control[l].evaluations += HAS(lanes, l);
         if (HAS(lanes, l))
             m->status[l] = LW_OK; // the status of other lanes may be from earlier stages
     }
-    m->rates(m->user, t, x, xdot, lanes, m->status);
-    ROWS(row_finite, m->n, xdot, zero);
+    return true;
+}
+
+// The lanes with valid rates; the others have a status and a message.
+INLINE unsigned answered(int width, lwi_stepper *m)
+{
+    lanes_row zero;
+    unsigned lanes = m->request.lanes;
+    ROWS(row_finite, m->n, m->request.xdot, zero);
     FOR_LANES(l)
     {
         if (!HAS(lanes, l) || (m->status[l] == LW_OK && zero[l] == 0)) continue;
-        lwi_stepper_unwell(m, l, xdot);
+        lwi_stepper_unwell(m, l, m->request.xdot);
         lanes &= ~(1u << l);
     }
     return lanes;
@@ -166,23 +176,32 @@ INLINE void arrive(lwi_stepper *m, int l, double h, bool last)
 
 // First step: an explicit Euler step of this length changes x by a hundredth; then the length for which the
 // term of order five, estimated from the second derivative, is a hundredth.    [hairer1993, II.4]
-INLINE void find_step(int width, lwi_stepper *m, unsigned lanes)
+INLINE bool request_first(int width, lwi_stepper *m, unsigned lanes)
 {
     static const double euler[6] = {1};
-    lanes_row x2, f2, d2, h = {0}, limit, t, size, h1, on;
+    lanes_row x2, f2, t, on;
+    double *h = m->tried_step;
     ROWS(row_weigh, m, m->x, x2);
     ROWS(row_weigh, m, m->k[0], f2);
     FOR_LANES(l)
     {
-        limit[l] = m->stop[l] - m->t[l];
-        if (m->max_step > 0) limit[l] = min_of(limit[l], m->max_step);
+        double limit = m->stop[l] - m->t[l];
+        if (m->max_step > 0) limit = min_of(limit, m->max_step);
         h[l] = x2[l] > 1e-10 && f2[l] > 1e-10 ? 0.01 * sqrt(x2[l] / f2[l]) : 1e-6;
-        h[l] = min_of(h[l], limit[l]);
+        h[l] = min_of(h[l], limit);
         t[l] = m->t[l] + h[l];
     }
     spread(lanes, on);
     ROWS(row_stage, m, on, h, euler, 1);
-    const unsigned well = evaluate(width, m, lanes, t, m->y, m->k[1]);
+    return request(width, m, LWI_STEPPER_FIRST, lanes, t, m->y, m->k[1]);
+}
+
+INLINE void find_step(int width, lwi_stepper *m)
+{
+    lanes_row f2, d2, size, h1;
+    const double *h = m->tried_step;
+    const unsigned lanes = m->request.lanes, well = answered(width, m);
+    ROWS(row_weigh, m, m->k[0], f2);
     ROWS(row_sum, m->n, m->y, m->k[1], -1, m->k[0]);
     ROWS(row_weigh, m, m->y, d2);
     FOR_LANES(l)
@@ -195,33 +214,11 @@ INLINE void find_step(int width, lwi_stepper *m, unsigned lanes)
     FOR_LANES(l)
     {
         if (!HAS(lanes, l)) continue;
+        double limit = m->stop[l] - m->t[l];
+        if (m->max_step > 0) limit = min_of(limit, m->max_step);
         if (!HAS(well, l)) h1[l] = 0.01 * h[l]; // a failure is detected in the step itself
-        m->h[l] = min_of(min_of(100 * h[l], h1[l]), limit[l]);
+        m->h[l] = min_of(min_of(100 * h[l], h1[l]), limit);
     }
-}
-
-// Slopes and first steps of lanes that have none.
-INLINE unsigned get_ready(int width, lwi_stepper *m, unsigned lanes)
-{
-    unsigned flat = 0, unknown = 0;
-    FOR_LANES(l) if (HAS(lanes, l) && !m->control[l].slope) flat |= 1u << l;
-    if (flat) {
-        // k[0] of the other lanes is unchanged
-        const unsigned well = evaluate(width, m, flat, m->t, m->x, m->y);
-        lanes_row on;
-        spread(well, on);
-        ROWS(row_take, m->n, on, m->k[0], m->y);
-        FOR_LANES(l)
-        {
-            if (HAS(well, l)) m->control[l].slope = true;
-            if (!HAS(flat & ~well, l)) continue;
-            lwi_stepper_fail(m, l, m->status[l], 0, "%s", m->error[l].text);
-            lanes &= ~(1u << l);
-        }
-    }
-    FOR_LANES(l) if (HAS(lanes, l) && !(m->h[l] > 0)) unknown |= 1u << l;
-    if (unknown) find_step(width, m, unknown);
-    return lanes;
 }
 
 #define TOO_SMALL                                                                                  \
@@ -249,19 +246,6 @@ INLINE unsigned choose_step(int width, lwi_stepper *m, unsigned lanes, double *h
         if (m->t[l] + h[l] > m->t[l]) continue;
         lanes &= ~(1u << l);
         lwi_stepper_fail(m, l, LW_ERR_INTEGRATOR, h[l], TOO_SMALL, m->rtol);
-    }
-    return lanes;
-}
-
-// Stages 2 to 7; lanes that fail are removed.
-INLINE unsigned dopri54_stages(int width, lwi_stepper *m, unsigned lanes, const double *h)
-{
-    lanes_row t, on;
-    for (int s = 1; s < STAGES && lanes; s++) {
-        spread(lanes, on);
-        ROWS(row_stage, m, on, h, A[s], s);
-        FOR_LANES(l) t[l] = m->t[l] + node[s] * h[l];
-        lanes = evaluate(width, m, lanes, t, m->y, m->k[s]);
     }
     return lanes;
 }
@@ -296,14 +280,11 @@ INLINE void check_short_steps(lwi_stepper *m, int l, double h, bool last)
         lwi_stepper_fail(m, l, LW_ERR_INTEGRATOR, h, TOO_SMALL, m->rtol);
 }
 
-INLINE void dopri54(int width, lwi_stepper *m)
+INLINE bool dopri54_finish(int width, lwi_stepper *m, unsigned whole)
 {
-    lanes_row h = {0}, error, bounded, now, before, on;
-    unsigned last, tried = within_limit(width, m, m->busy);
-    tried = get_ready(width, m, tried);
-    tried = choose_step(width, m, tried, h, &last);
-    if (!tried) return;
-    const unsigned whole = dopri54_stages(width, m, tried, h);
+    lanes_row error, bounded, now, before, on;
+    const double *h = m->tried_step;
+    const unsigned tried = m->tried;
     // the state of the last stage is the solution
     ROWS(row_error, m, h, error);
     FOR_LANES(l) error[l] = m->n ? sqrt(error[l] / m->n) : 0;
@@ -334,14 +315,89 @@ INLINE void dopri54(int width, lwi_stepper *m)
             m->last_error[l] = max_of(error[l], MIN_REMEMBERED);
             control->rejected = false;
             accepted |= 1u << l;
-            arrive(m, l, h[l], HAS(last, l));
-            check_short_steps(m, l, h[l], HAS(last, l));
+            arrive(m, l, h[l], HAS(m->last, l));
+            check_short_steps(m, l, h[l], HAS(m->last, l));
         }
     }
     spread(accepted, on);
     if (width == 1) memcpy(m->k[1], m->k[0], (size_t)m->n * sizeof *m->x); // for interpolation
     ROWS(row_take, m->n, on, m->x, m->y);
     ROWS(row_take, m->n, on, m->k[0], m->k[6]);
+    return false;
+}
+
+INLINE bool dopri54_stage(int width, lwi_stepper *m, unsigned lanes, int s)
+{
+    lanes_row t, on;
+    m->stage = s;
+    spread(lanes, on);
+    ROWS(row_stage, m, on, m->tried_step, A[s], s);
+    FOR_LANES(l) t[l] = m->t[l] + node[s] * m->tried_step[l];
+    return request(width, m, LWI_STEPPER_STAGE, lanes, t, m->y, m->k[s]);
+}
+
+// Stages 2 to 7; lanes that fail are removed.
+INLINE bool dopri54_next_stage(int width, lwi_stepper *m)
+{
+    const unsigned lanes = answered(width, m);
+    if (lanes && m->stage + 1 < STAGES) return dopri54_stage(width, m, lanes, m->stage + 1);
+    return dopri54_finish(width, m, lanes);
+}
+
+INLINE bool dopri54_try(int width, lwi_stepper *m)
+{
+    m->tried = choose_step(width, m, m->tried, m->tried_step, &m->last);
+    return m->tried ? dopri54_stage(width, m, m->tried, 1) : false;
+}
+
+// Lanes that have no first step find one.
+INLINE bool dopri54_ready(int width, lwi_stepper *m)
+{
+    unsigned unknown = 0;
+    FOR_LANES(l) if (HAS(m->tried, l) && !(m->h[l] > 0)) unknown |= 1u << l;
+    return unknown ? request_first(width, m, unknown) : dopri54_try(width, m);
+}
+
+// Lanes that have no slope evaluate one; k[0] of the others is unchanged.
+INLINE bool dopri54_begin(int width, lwi_stepper *m)
+{
+    unsigned flat = 0;
+    m->tried = within_limit(width, m, m->busy);
+    FOR_LANES(l) if (HAS(m->tried, l) && !m->control[l].slope) flat |= 1u << l;
+    return flat ? request(width, m, LWI_STEPPER_SLOPES, flat, m->t, m->x, m->y)
+                : dopri54_ready(width, m);
+}
+
+INLINE bool dopri54_take_slopes(int width, lwi_stepper *m)
+{
+    const unsigned flat = m->request.lanes, well = answered(width, m);
+    lanes_row on;
+    spread(well, on);
+    ROWS(row_take, m->n, on, m->k[0], m->y);
+    FOR_LANES(l)
+    {
+        if (HAS(well, l)) m->control[l].slope = true;
+        if (!HAS(flat & ~well, l)) continue;
+        lwi_stepper_fail(m, l, m->status[l], 0, "%s", m->error[l].text);
+        m->tried &= ~(1u << l);
+    }
+    return dopri54_ready(width, m);
+}
+
+INLINE bool dopri54(int width, lwi_stepper *m)
+{
+    switch (m->phase) {
+    case LWI_STEPPER_BEGIN:
+        return dopri54_begin(width, m);
+    case LWI_STEPPER_SLOPES:
+        return dopri54_take_slopes(width, m);
+    case LWI_STEPPER_FIRST:
+        find_step(width, m);
+        return dopri54_try(width, m);
+    case LWI_STEPPER_STAGE:
+        return dopri54_next_stage(width, m);
+    }
+    return false;
 }
 
 // --------------------------------------------------------------------------------------------- rk4
@@ -373,38 +429,51 @@ INLINE unsigned equal_steps(int width, lwi_stepper *m, unsigned lanes, double *h
     return lanes;
 }
 
-// Stage s: its slope into k[0], its share into k[1], the sum.
-INLINE unsigned rk4_stage(int width, lwi_stepper *m, unsigned lanes, int s, const double *h)
+// Stage s: its slope into k[0].
+INLINE bool rk4_stage(int width, lwi_stepper *m, unsigned lanes, int s)
 {
-    static const double part[4] = {0, 0.5, 0.5, 1}, weight[4] = {1, 2, 2, 1}, one[6] = {1};
+    static const double part[4] = {0, 0.5, 0.5, 1}, one[6] = {1};
     lanes_row t, by = {0}, on;
+    m->stage = s;
     spread(s > 0 ? lanes : 0, on); // x itself at first
-    FOR_LANES(l) by[l] = part[s] * h[l], t[l] = m->t[l] + by[l];
+    FOR_LANES(l) by[l] = part[s] * m->tried_step[l], t[l] = m->t[l] + by[l];
     ROWS(row_stage, m, on, by, one, 1);
-    lanes = evaluate(width, m, lanes, t, m->y, m->k[0]);
-    if (s == 0)
-        memcpy(m->k[1], m->k[0], (size_t)(m->n * m->stride) * sizeof *m->x);
-    else
-        ROWS(row_sum, m->n, m->k[1], m->k[1], weight[s], m->k[0]);
-    return lanes;
+    return request(width, m, LWI_STEPPER_STAGE, lanes, t, m->y, m->k[0]);
 }
 
-INLINE void rk4(int width, lwi_stepper *m)
+INLINE bool rk4_finish(int width, lwi_stepper *m, unsigned lanes)
 {
-    lanes_row h = {0}, sixth = {0}, on;
-    unsigned last, lanes = equal_steps(width, m, within_limit(width, m, m->busy), h, &last);
-    const unsigned tried = lanes;
-    for (int s = 0; s < 4 && lanes; s++) lanes = rk4_stage(width, m, lanes, s, h);
-
+    lanes_row sixth = {0}, on;
     spread(lanes, on);
-    FOR_LANES(l) sixth[l] = h[l] / 6;
+    FOR_LANES(l) sixth[l] = m->tried_step[l] / 6;
     ROWS(row_add, m->n, on, sixth, m->x, m->k[1]);
     FOR_LANES(l)
     {
         if (HAS(lanes, l))
-            arrive(m, l, h[l], HAS(last, l));
-        else if (HAS(tried, l))
-            lwi_stepper_fail(m, l, m->status[l], h[l], "%s; a smaller step may help",
+            arrive(m, l, m->tried_step[l], HAS(m->last, l));
+        else if (HAS(m->tried, l))
+            lwi_stepper_fail(m, l, m->status[l], m->tried_step[l], "%s; a smaller step may help",
                              m->error[l].text);
     }
+    return false;
+}
+
+// The share of a slope into k[1], the sum.
+INLINE bool rk4_next_stage(int width, lwi_stepper *m)
+{
+    static const double weight[4] = {1, 2, 2, 1};
+    const unsigned lanes = answered(width, m);
+    const int s = m->stage;
+    if (s == 0)
+        memcpy(m->k[1], m->k[0], (size_t)(m->n * m->stride) * sizeof *m->x);
+    else
+        ROWS(row_sum, m->n, m->k[1], m->k[1], weight[s], m->k[0]);
+    return lanes && s < 3 ? rk4_stage(width, m, lanes, s + 1) : rk4_finish(width, m, lanes);
+}
+
+INLINE bool rk4(int width, lwi_stepper *m)
+{
+    if (m->phase == LWI_STEPPER_STAGE) return rk4_next_stage(width, m);
+    m->tried = equal_steps(width, m, within_limit(width, m, m->busy), m->tried_step, &m->last);
+    return m->tried ? rk4_stage(width, m, m->tried, 0) : rk4_finish(width, m, 0);
 }

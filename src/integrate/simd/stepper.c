@@ -4,21 +4,21 @@
 #define TABLE_2(isa) lwi_stepper_lanes_##isa
 #define TABLE(isa) TABLE_2(isa)
 
-static void dopri54_4(lwi_stepper *stepper)
+static bool dopri54_4(lwi_stepper *stepper)
 {
-    dopri54(4, stepper);
+    return dopri54(4, stepper);
 }
-static void dopri54_8(lwi_stepper *stepper)
+static bool dopri54_8(lwi_stepper *stepper)
 {
-    dopri54(8, stepper);
+    return dopri54(8, stepper);
 }
-static void rk4_4(lwi_stepper *stepper)
+static bool rk4_4(lwi_stepper *stepper)
 {
-    rk4(4, stepper);
+    return rk4(4, stepper);
 }
-static void rk4_8(lwi_stepper *stepper)
+static bool rk4_8(lwi_stepper *stepper)
 {
-    rk4(8, stepper);
+    return rk4(8, stepper);
 }
 
 extern const lwi_stepper_lanes TABLE(ISA);

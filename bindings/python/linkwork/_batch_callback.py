@@ -1,0 +1,134 @@
+"""User forces and signals of many instances, computed by one call of a function."""
+from __future__ import annotations
+
+from typing import Any, Callable, Mapping, Optional, Tuple, Union
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ._errors import ArgumentError, unknown
+from ._memory import Array, numbers, real
+from ._model import Model
+from ._native import ffi, lib
+
+
+class BatchStates:
+    """Motion of several instances, each at its own time: row k of every array is that of instance ``instance[k]``.
+
+    Arrays are copies, made when they are first read; they can be kept, but are read during the call only.
+    """
+
+    instance: Any  #: [n] numbers of the instances, in a sweep those of its rows
+    time: Array  #: [n] s
+    q: Array  #: [n, nq] joint coordinates, ``Joint.q``, m and rad
+    qd: Array  #: [n, nv] joint speeds, ``Joint.v``
+    states: Array  #: [n, signal states], in the order of ``model.signal_states``
+    position: Array  #: [n, bodies, 3] of mass centres, world axes, m
+    quaternion: Array  #: [n, bodies, 4] body to world, scalar first
+    velocity: Array  #: [n, bodies, 3] of mass centres, world axes
+    angular_velocity: Array  #: [n, bodies, 3] body axes
+
+    def __init__(self, model: Model, states: Any) -> None:
+        self.model = model
+        self._states = states
+        n = int(states.count)
+        self._shapes = {"instance": (n,), "time": (n,), "q": (n, states.nq), "qd": (n, states.nv),
+                        "states": (n, states.nstate), "position": (n, states.nbody, 3),
+                        "quaternion": (n, states.nbody, 4), "velocity": (n, states.nbody, 3),
+                        "angular_velocity": (n, states.nbody, 3)}
+
+    def __len__(self) -> int:
+        return int(self._shapes["time"][0])
+
+    def __getattr__(self, name: str) -> Any:
+        """What was not read before."""
+        if name.startswith("_") or name not in self._shapes:
+            raise AttributeError(f"'BatchStates' object has no attribute '{name}'")
+        if self._states is None:
+            raise ArgumentError(f"{name}: states are read during the call of the callback only")
+        shape: Tuple[int, ...] = self._shapes[name]
+        kind = np.intc if name == "instance" else np.float64
+        array = np.empty(shape, kind)
+        if array.size:
+            ffi.memmove(ffi.from_buffer(array), getattr(self._states, name), array.nbytes)
+        self.__dict__[name] = array
+        return array
+
+    def end(self) -> None:
+        """The memory is another one from now on."""
+        self._states = None
+
+
+#: gets the states of many instances, gives all inputs [n, inputs], or those that it sets by name: [n] or a number
+BatchFunction = Callable[[BatchStates], Union[ArrayLike, Mapping[str, ArrayLike]]]
+
+
+class BatchCallback:
+    """The function of a batch; its first exception is kept, and ends the run."""
+
+    def __init__(self, model: Model, function: BatchFunction) -> None:
+        if not callable(function):
+            raise ArgumentError(f"callback: expected a function, got {type(function).__name__}")
+        self.model, self.names, self.function = model, list(model.inputs), function
+        self.exception: Optional[BaseException] = None
+        self.handle = ffi.new_handle(self)
+
+    def describe(self, desc: Any) -> None:
+        """Sets it in a lw_batch_desc, which must not outlive it."""
+        lib.lwpy_batch_set_callback(desc, self.handle)
+
+    def __call__(self, pointer: Any, inputs: Any) -> int:
+        if self.exception is not None:  # in another thread, or before
+            return int(lib.LW_ERR_INTERRUPTED)
+        states = BatchStates(self.model, pointer)
+        n = len(states)
+        table = np.frombuffer(ffi.buffer(inputs, n * len(self.names) * 8), dtype=np.float64).reshape(n, len(self.names))
+        try:
+            self._take(self.function(states), table)
+        finally:
+            states.end()
+        return 0
+
+    def _take(self, values: Any, table: Any) -> None:
+        if not isinstance(values, Mapping):
+            table[:] = numbers(values, table.shape, "values of the callback")
+            return
+        for name, value in values.items():
+            if name not in self.names:
+                unknown("input", name, self.names)
+            column = real(value, f"callback: {name}")
+            if column.shape not in ((1,), (len(table),)):
+                raise ArgumentError(f"callback: {name}: expected {len(table)} numbers or one, got "
+                                    + " x ".join(map(str, column.shape)))
+            table[:, self.names.index(name)] = column
+
+    def finish(self, **rows: Any) -> None:
+        """Raises the exception of the function, with the rows so far as attributes."""
+        if self.exception is not None:
+            exception, self.exception = self.exception, None
+            for name, value in rows.items():
+                exception.__dict__.setdefault(name, value)
+            raise exception
+
+
+def _keep(kind: Any, exception: BaseException, trace: Any) -> None:
+    callback = trace.tb_frame.f_locals.get("callback") if trace is not None else None
+    if callback is not None and callback.exception is None:
+        callback.exception = exception
+
+
+@ffi.def_extern(  # type: ignore[untyped-decorator,misc,unused-ignore]
+    error=lib.LW_ERR_INTERRUPTED, onerror=_keep)
+def lwpy_on_batch_inputs(handle: Any, states: Any, inputs: Any) -> int:
+    callback = ffi.from_handle(handle)
+    return int(callback(states, inputs))
+
+
+def batch_callback(model: Model, function: Optional[BatchFunction], threads: int) -> Tuple[Optional[BatchCallback], int]:
+    """The callback and the number of threads: one, if it is not chosen, so that a call gets all instances."""
+    if function is None:
+        return None, threads
+    return BatchCallback(model, function), threads or 1
+
+
+__all__ = ["BatchFunction", "BatchStates"]
