@@ -164,6 +164,7 @@ lw_status lwi_compile_bodies(lw_model *m, lw_error *error)
     lwi_rigid_graph graph;
     TRY(create_graph(m, &graph, error));
     TRY(lwi_check_inertias(m, &graph, error));
+    TRY(lwi_check_masses(m, &graph, error));
     TRY(merge_massless(m, &graph, merged, error));
     for (int j = 0; j < m->njoint; j++) m->joint[j].merged = merged[j];
     return LW_OK;

@@ -113,6 +113,23 @@ static void repaired_inertia_satisfies_the_inequality(void **state)
     lw_model_destroy(model);
 }
 
+// A ball of 25 mm that weighs 654 t; the same of steel, as heavy on the ground, in a world as heavy; a frame
+// without weight.
+static void a_mass_that_no_material_has_is_a_warning(void **state)
+{
+    (void)state;
+    const char *dense = "body 'ball' (and 1 more): 654498 kg are 6.5e+05 times";
+#define BALL(name, inertia) LINK(name, "654498.5", inertia, inertia, inertia)
+#define DENSE BALL("ball", "163.6") HINGE("arm", "ball")
+    expect(ARM DENSE BALL("ball2", "163.6") HINGE("base", "ball2") LINK("hand", "1", "1", "1", "1")
+               HINGE("ball", "hand") LINK("tip", "1", "1", "1", "1") HINGE("hand", "tip"),
+           NULL, NULL, dense);
+    expect(ARM BALL("ball", "1.92e6") HINGE("arm", "ball"), NULL, NULL, NULL);
+    expect(ARM BALL("ball", "163.6") WELD("base", "ball"), NULL, NULL, NULL);
+    expect(ARM DENSE BALL("ball2", "163.6") HINGE("ball", "ball2"), NULL, NULL, NULL);
+    expect(ARM LINK("frame", "1e-9", "0", "0", "0") WELD("arm", "frame"), NULL, NULL, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -120,6 +137,7 @@ int main(void)
         cmocka_unit_test(bodies_that_are_fixed_count_together),
         cmocka_unit_test(round_off_is_zero),
         cmocka_unit_test(repaired_inertia_satisfies_the_inequality),
+        cmocka_unit_test(a_mass_that_no_material_has_is_a_warning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
