@@ -468,8 +468,8 @@ SHA-256. [When one machine is not enough](../cluster.md) says how studies are ma
 
 Rows below are sums over calls of that program; the column *calls* has the numbers of these:
 """]
-    parts.append(table(["call", "begun", "version", "processors"],
-                       [(k, call["begun"], call["version"], call["cpus"]) for k, call in enumerate(calls, 1)]))
+    parts.append(table(["call", "begun", "version", "processors", "runs of a study"],
+                       [(k, call["begun"], call["version"], call["cpus"], call["rows"]) for k, call in enumerate(calls, 1)]))
     parts.append("""
 ## Studies
 
