@@ -596,6 +596,11 @@ def long_runs_part(source, part, *case):
                        source.stored("structure.json")).strip().split("\n")
 
 
+@made("docs/analysis.md")
+def modes_of_others(source):
+    return source.call(sys.executable, source.path("bench/peers/modes.py"), "--table", source.stored("modes.json")).strip().split("\n")
+
+
 @made("docs/long-runs.md")
 def long_runs(source):
     return long_runs_part(source, "long")
