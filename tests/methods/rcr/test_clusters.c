@@ -44,6 +44,18 @@ static void clusters_agree(void **state)
 
 // ---------------------------------------------------------------------------------------- limits
 
+// A row is made by clusters; else to the last bit by the elimination.
+static void check_flat_row(const lwt_run *r, bool clusters)
+{
+    lwi_arena arena;
+    lwi_snapshot general, row;
+    lwi_arena_init(&arena, NULL);
+    assert_false(observe_by(r, LWI_NO_KERNEL, NULL, &arena, &general));
+    assert_int_equal(observe_by(r, 1, NULL, &arena, &row), clusters);
+    if (!clusters) assert_true(row_difference(r->model, &general, &row) == 0);
+    lwi_arena_free(&arena);
+}
+
 // The columns of a parallelogram enclose the angle between rod and coupler: 0.02 rad from the flat position their
 // squared sine is LWI_CLUSTER_PIVOT.  Closer to it the evaluation is the elimination's, to the last bit; farther
 // away the clusters', and close to the elimination's.
@@ -72,6 +84,7 @@ static void flat_clusters_are_left_to_the_elimination(void **state)
             assert_memory_equal(now, clusters, (size_t)n * sizeof *now);
         else
             assert_memory_equal(now, general, (size_t)n * sizeof *now);
+        check_flat_row(&r, off[i] > 0.02);
         // both lose the digits that the position costs, once and twice
         lwt_near("flat", i, difference(n, general, now), 0, 64 * DBL_EPSILON / (off[i] * off[i]));
         free(general);
