@@ -642,7 +642,8 @@ void lwi_joint_read_motion(const lw_model *model, int j, double t, const lwi_mot
     lwi_rows rows;
     sides s;
     place(model, joint, t, m, u != NULL, &s);
-    speed_rows(joint, &s, u != NULL, q, &rows);
+    s.in.v1 = s.in.w1 = s.in.v2 = s.in.w2 = NULL; // J alone
+    frame_speed_rows(joint, &s, false, q, &rows);
     for (int k = 0; u && k < joint->type->nv; k++) u[k] = row_speed(&s, rows.J[k]);
 }
 
