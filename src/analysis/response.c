@@ -18,7 +18,7 @@
 static const double STEP = 1e-4, TOLERANCE = 1e-10, SAME_TIME = 1e-9;
 enum {
     MAX_ROWS = 100000, // of a run, for the times of data
-    FEW = 3,           // parameters for which differences cost no more than the adjoint
+    FEW = 3,           // parameters for which differences cost no more than one adjoint
     SIDES = 2
 };
 
@@ -454,6 +454,22 @@ static void take(const lw_response *r, const lw_sensitivity *s, lw_statistic whi
     }
 }
 
+static bool has_statistic(const lw_response *r, lw_statistic which)
+{
+    for (int i = 0; i < r->nwanted; i++)
+        if (r->wanted[i].statistic == which) return true;
+    return false;
+}
+
+// How many adjoints give the Jacobian.
+static int adjoints(const lw_response *r)
+{
+    int n = 0;
+    for (int which = 0; which < LW_STATISTIC_COUNT; which++)
+        n += has_statistic(r, (lw_statistic)which);
+    return n;
+}
+
 static lw_status by_adjoint(lw_response *r, const double *x, double *value, double *jacobian,
                             lw_error *error)
 {
@@ -461,9 +477,7 @@ static lw_status by_adjoint(lw_response *r, const double *x, double *value, doub
     lw_status status = remake(r, x, &model, error);
     for (int which = 0; status == LW_OK && which < LW_STATISTIC_COUNT; which++) {
         lw_sensitivity *s = NULL;
-        bool any = false;
-        for (int i = 0; i < r->nwanted; i++) any |= (int)r->wanted[i].statistic == which;
-        if (!any) continue;
+        if (!has_statistic(r, (lw_statistic)which)) continue;
         const lw_sensitivity_desc desc = {.options = &r->options,
                                           .nby = r->nby,
                                           .by = r->by,
@@ -483,11 +497,7 @@ static lw_status by_adjoint(lw_response *r, const double *x, double *value, doub
 
 static bool has_extremes(const lw_response *r)
 {
-    for (int i = 0; i < r->nwanted; i++)
-        if (r->wanted[i].statistic == LW_STATISTIC_MIN ||
-            r->wanted[i].statistic == LW_STATISTIC_MAX)
-            return true;
-    return false;
+    return has_statistic(r, LW_STATISTIC_MIN) || has_statistic(r, LW_STATISTIC_MAX);
 }
 
 // ---------------------------------------------------------------------------------------- creation
@@ -558,7 +568,7 @@ static lw_status prepare(lw_response *r, const lw_response_desc *desc, lw_error 
                         "gradient by the adjoint: %s; expected `differences`",
                         r->ndata ? "residuals of data have too many rows"
                                  : "statistics min and max are not differentiated");
-    r->smooth = !r->ndata && !has_extremes(r) && r->nby > FEW;
+    r->smooth = !r->ndata && !has_extremes(r) && r->nby > FEW * adjoints(r);
     return LW_OK;
 }
 

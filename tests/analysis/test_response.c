@@ -96,7 +96,7 @@ static void test_differences(void **state)
     lw_model_destroy(model);
 }
 
-// Four parameters: the adjoint costs less; a parameter at zero, too.
+// Four parameters: one adjoint costs less, two more; a parameter at zero, too.
 static void test_adjoint(void **state)
 {
     (void)state;
@@ -113,6 +113,16 @@ static void test_adjoint(void **state)
                              .upper = upper,
                              .nwanted = 2,
                              .wanted = wanted};
+    lwt_ok(lw_response_create(model, &desc, &r, &error), &error);
+    lwt_ok(lw_response_evaluate(r, x, value, jacobian, &error), &error);
+    assert_int_equal(lw_response_gradient(r), LW_GRADIENT_DIFFERENCES); // two adjoints cost more
+    lw_response_destroy(r);
+    desc.nwanted = 1;
+    lwt_ok(lw_response_create(model, &desc, &r, &error), &error);
+    lwt_ok(lw_response_evaluate(r, x, value, jacobian, &error), &error);
+    assert_int_equal(lw_response_gradient(r), LW_GRADIENT_ADJOINT);
+    lw_response_destroy(r);
+    desc.nwanted = 2, desc.gradient = LW_GRADIENT_ADJOINT;
     lwt_ok(lw_response_create(model, &desc, &r, &error), &error);
     lwt_ok(lw_response_evaluate(r, x, value, jacobian, &error), &error);
     assert_int_equal(lw_response_gradient(r), LW_GRADIENT_ADJOINT);
