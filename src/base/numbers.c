@@ -20,6 +20,13 @@ void lwi_numbers_end(lwi_numbers *numbers)
     freelocale(numbers->plain);
 }
 
+bool lwi_number_underflows(const char *text, double value)
+{
+    if (value != 0) return false;
+    text += strspn(text, "+-0.");
+    return *text >= '1' && *text <= '9';
+}
+
 bool lwi_number_read(const char *text, double *value)
 {
     lwi_numbers numbers;
@@ -28,7 +35,7 @@ bool lwi_number_read(const char *text, double *value)
         return false;
     const double number = strtod(text, &end);
     lwi_numbers_end(&numbers);
-    if (*end || !isfinite(number)) return false;
+    if (*end || !isfinite(number) || lwi_number_underflows(text, number)) return false;
     *value = number;
     return true;
 }
@@ -117,7 +124,7 @@ static bool read_list(const char *text, double *values, int n)
         const char *end = lwi_number_end(text);
         if (!end) return false;
         values[i] = strtod(text, NULL);
-        if (!isfinite(values[i])) return false;
+        if (!isfinite(values[i]) || lwi_number_underflows(text, values[i])) return false;
         text = end + strspn(end, blank);
         if (i + 1 < n && *text++ != ',') return false;
     }

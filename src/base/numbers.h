@@ -24,8 +24,12 @@ bool lwi_number_of_digits(uint64_t w, int k, double *value);
  *  (lwi_numbers_begin), in fewer instructions. */
 double lwi_number_value(const char *text);
 
+/** Whether the number at the start of the text, which lwi_number_end has found, has a digit that is not 0 although its
+ *  value is 0: it is too small for a double. */
+bool lwi_number_underflows(const char *text, double value);
+
 /** A decimal number and nothing else, also in the forms +1 and .5, in any locale; *value is unchanged
- *  if it is none, or not finite. */
+ *  if it is none, not finite, or too small. */
 bool lwi_number_read(const char *text, double *value);
 
 /** The shortest decimal text that reads back to the same number, with a decimal point in every locale. */

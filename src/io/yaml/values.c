@@ -190,6 +190,8 @@ lw_status lwi_yaml_read_number(lwi_yaml_reading *r, const lwi_document_value *v,
         return lwi_yaml_expected(r, v, "a number, written as in JSON (-1, 0.5, 1e-3)");
     const double value = lwi_number_value(v->text);
     if (!isfinite(value)) return lwi_yaml_expected(r, v, "a number below 1.8e308");
+    if (lwi_number_underflows(v->text, value))
+        return lwi_yaml_expected(r, v, "0 or a number of at least 4.9e-324");
     *x = value;
     return LW_OK;
 }

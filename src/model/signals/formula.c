@@ -347,6 +347,16 @@ static lw_status parse_unit(parser *p, lwi_unit *unit)
     return LW_OK;
 }
 
+// value: of the number at `at`, in its unit or without
+static lw_status check_number(const parser *p, int at, int length, double value)
+{
+    const char *expected = NULL;
+    if (!isfinite(value)) expected = "expected a number below 1.8e308";
+    if (lwi_number_underflows(p->text + at, value))
+        expected = "expected 0 or a number of at least 4.9e-324";
+    return expected ? lwi_formula_fail(p->text, at, length, p->error, "%s", expected) : LW_OK;
+}
+
 static lw_status parse_number(parser *p)
 {
     const int at = p->at;
@@ -356,15 +366,13 @@ static lw_status parse_number(parser *p)
         return lwi_formula_fail(p->text, at, 1, p->error,
                                 "expected a number written as in JSON (1, 0.5, 1e-3)");
     const int length = (int)(end - p->text) - at;
-    if (!isfinite(value))
-        return lwi_formula_fail(p->text, at, length, p->error, "expected a number below 1.8e308");
+    TRY(check_number(p, at, length, value));
     p->at += length;
     lwi_unit unit = {.times = 0};
     TRY(parse_unit(p, &unit));
     if (unit.times == 0) return push_number(p, value, plain, at);
     const double si = lwi_unit_value(p->text + at, length, &unit);
-    if (!isfinite(si))
-        return lwi_formula_fail(p->text, at, length, p->error, "expected a number below 1.8e308");
+    TRY(check_number(p, at, length, si));
     p->cycles = p->cycles || lwi_dimension_is_frequency(unit.dimension);
     return push_number(p, si, unit.dimension, at);
 }

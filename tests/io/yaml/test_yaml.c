@@ -389,6 +389,9 @@ static void numbers_are_those_of_json(void **state)
     }
     refuse("linkwork: 1\nbodies: {a: {mass: \"1\"}}\n", LW_ERR_PARSE, "found the string '1'");
     refuse("linkwork: 1\nbodies: {a: {mass: 1e999}}\n", LW_ERR_PARSE, "below 1.8e308");
+    refuse("linkwork: 1\nbodies: {a: {mass: 1e-400}}\n", LW_ERR_PARSE, "at least 4.9e-324");
+    refuse("linkwork: 1\nbodies: {a: {mass: -0.0001e-400}}\n", LW_ERR_PARSE, "at least 4.9e-324");
+    refuse("linkwork: 1\nbodies: {a: {mass: 1e-400 kg}}\n", LW_ERR_PARSE, "at least 4.9e-324");
 }
 
 // A program that writes decimal commas reads and writes the same files.
