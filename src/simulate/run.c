@@ -149,6 +149,10 @@ static lw_status one_step(run *r, double to, double limit)
     if (status == LW_OK && lwi_sim_due_event(r->sim) >= 0) status = pass_events(r);
     if (status == LW_OK && r->sim->impacts.due && r->sim->triggers.stopped < 0)
         status = pass_impact(r);
+    // no step follows that would find the events of an impact at the end
+    if (status == LW_OK && r->sim->t >= r->end) status = lwi_sim_take_jump(r->sim);
+    if (status == LW_OK && r->sim->t >= r->end && lwi_sim_due_event(r->sim) >= 0)
+        status = pass_events(r);
     if (status != LW_OK) write_last_row(r);
     TRY(status);
     TRY(wait_for_clock(r));

@@ -500,7 +500,10 @@ lw_status lw_sim_step(lw_sim *sim, double time)
     sim->triggers.stopped = -1;
     while (sim->t < time && sim->triggers.stopped < 0) TRY(lwi_sim_advance(sim, time, time, false));
     TRY(lwi_sim_fire_all(sim));
-    return sim->impacts.due && sim->impacts.next.t <= time ? lwi_sim_strike(sim) : LW_OK;
+    if (!sim->impacts.due || sim->impacts.next.t > time) return LW_OK;
+    TRY(lwi_sim_strike(sim));
+    TRY(lwi_sim_take_jump(sim));
+    return lwi_sim_fire_all(sim);
 }
 
 // ------------------------------------------------------------------------------------- observation

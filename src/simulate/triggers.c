@@ -383,15 +383,21 @@ static lw_status step(lw_sim *sim, double stop)
     return LW_OK;
 }
 
+lw_status lwi_sim_take_jump(lw_sim *sim)
+{
+    const lwi_triggers *g = &sim->triggers;
+    if (!g->active || !g->begun || g->ndue || sim->pending == LWI_NOTHING) return LW_OK;
+    TRY(examine(sim));
+    take_sides(sim);
+    return LW_OK;
+}
+
 lw_status lwi_sim_advance_triggers(lw_sim *sim, double to, bool one_step)
 {
-    lwi_triggers *g = &sim->triggers;
+    const lwi_triggers *g = &sim->triggers;
     if (g->ndue) return lwi_sim_fire_all(sim);
     if (!g->begun) TRY(begin(sim));
-    if (sim->pending != LWI_NOTHING && !g->ndue) { // inputs, velocities may have jumped
-        TRY(examine(sim));
-        take_sides(sim);
-    }
+    TRY(lwi_sim_take_jump(sim));
     if (g->ndue) return LW_OK;
     do TRY(step(sim, fmin(to, g->next)));
     while (!one_step && !g->ndue && !sim->impacts.due && sim->t < to);

@@ -359,6 +359,33 @@ static void a_jump_through_zero_is_an_event(void **state)
     lw_model_destroy(model);
 }
 
+// So is one at the very end of a run, or of a step.
+static void a_jump_at_the_end_is_an_event(void **state)
+{
+    (void)state;
+    static const char text[] = SLIDER(", q: [-0.5], qd: [1]") NO_GRAVITY
+        "impulses: {hit: {time: 0.75, joint: s, effort: -2}}\n";
+    lw_model *model = parse(text, "  back: {when: s.qd0, record: true, stop: true}\n");
+    for (int stepped = 0; stepped < 3; stepped++) {
+        lw_sim *sim = sim_of(model, "auto", "dopri54", 1e-9, 0);
+        static rows r;
+        OK(lw_sim_set_duration(sim, 0.75));
+        if (stepped == 0) {
+            run(sim, &r);
+            assert_true(of_event(&r, 1, 0) == 0.75 && isnan(of_event(&r, 1, 1)));
+            assert_true(r.time[r.n - 1] == 0.75);
+        } else {
+            OK(stepped == 1 ? lw_sim_step(sim, 0.75) : lw_sim_step_progress(sim, 0.75, NULL, NULL));
+        }
+        assert_int_equal(lw_sim_event_count(sim, 0), 1);
+        assert_int_equal(lw_sim_stopped(sim), 0);
+        OK(lw_sim_step(sim, 1));
+        assert_int_equal(lw_sim_event_count(sim, 0), 1); // once
+        lw_sim_destroy(sim);
+    }
+    lw_model_destroy(model);
+}
+
 // ------------------------------------------------------------------------------------- loops, stops
 
 // The coupler of a closed four-bar by formulations with different states.
@@ -714,6 +741,7 @@ int main(void)
         cmocka_unit_test(names_of_units_are_measures_where_no_unit_is),
         cmocka_unit_test(conditions_are_joined),
         cmocka_unit_test(a_jump_through_zero_is_an_event),
+        cmocka_unit_test(a_jump_at_the_end_is_an_event),
         cmocka_unit_test(events_of_loops_agree),
         cmocka_unit_test(events_lie_within_contacts),
         cmocka_unit_test(a_sampled_controller_holds_its_output),
