@@ -298,7 +298,7 @@ lw_status lwi_sim_log_due(lw_sim *sim);
 lw_status lwi_sim_fire(lw_sim *sim, int event);
 /** After all that were due; others may be due then. */
 lw_status lwi_sim_end_firing(lw_sim *sim);
-/** Events whose conditions have crossed because inputs or velocities jumped are due. */
+/** Events with conditions that have crossed by a jump of inputs or velocities are due. */
 lw_status lwi_sim_take_jump(lw_sim *sim);
 /** Events that are due happen, without rows. */
 lw_status lwi_sim_fire_all(lw_sim *sim);
