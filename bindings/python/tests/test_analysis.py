@@ -108,3 +108,21 @@ joints:
     assert t["joint.A.tz"][rows] == pytest.approx([0.7848, 49.645149287266214, -38.564276346, 49.252455024], rel=1e-10)
     with pytest.raises(lw.ModelError, match="joint.a.q0, joint.b.q0"):
         lw.kinematics(lw.Model.from_string(PENDULUM))
+
+
+def test_a_callback_closes_a_linearised_loop():
+    """A + B K is the linearisation of the same law in the file."""
+    text = """
+linkwork: 1
+gravity: [0, -9.81, 0]
+inputs: [torque]
+functions: {law: {type: formula, of: "20 - 60*A.q0 - 9*A.qd0"}}
+bodies:
+  pole: {mass: 1.5, inertia: [0.01, 0.02, 0.03, 0, 0, 0], com: [0.3, 0.2, 0]}
+joints:
+  A: {type: revolute, between: [ground, pole], at: [0, 0, 0], axis: [0, 0, 1], effort: {q0: %s}}
+"""
+    opened, closed = (lw.linearize(lw.Model.from_string(text % effort)) for effort in ("torque", "law"))
+    gains = np.array([[-60.0, -9.0]])
+    assert np.allclose(opened.A + opened.B @ gains, closed.A, rtol=1e-12, atol=1e-12)
+    assert not np.allclose(opened.A, closed.A)
