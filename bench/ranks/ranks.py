@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What a run by several processes takes: counted here for 1 to 8 processes, predicted up to 1024.
 
-usage: ranks.py --program PROGRAM        counts, writes results.json here and docs/reports/ranks.md
+usage: ranks.py --program PROGRAM        counts, writes results.json here and docs/reports/ranks.md; built with -DLW_ISA=all
        ranks.py --report                 writes the report from results.json
        ranks.py --program PROGRAM --check   counts nothing: a small model has the messages and bytes that are predicted
 
@@ -319,7 +319,7 @@ path of the plan is added. Segments: within {100 * worst:.0f} % of what was coun
 
 Assumed: a core with {INSTRUCTIONS:.0f} instructions per ns, messages of {LATENCY / 1000:.0f} µs and {BANDWIDTH:.0f} GB/s. Segments take
 {SEGMENTS:.0f} ns of a body, as [measured](../theory/segments.md#cost) with vectors of eight lanes, which valgrind does not have: the
-counts above are of one lane. The bandwidth of memory is left out; it makes long vectors on one core slower.
+counts above are of four lanes, of a program built with `LW_ISA=all`. The bandwidth of memory is left out; it makes long vectors on one core slower.
 Gain over one process of an evaluation of `hdca` with its part of a step:
 
 {strong_table(built)}
