@@ -322,12 +322,6 @@ static lw_status find_method(const lw_model *model, const lw_options *options, f
     return status == LW_ERR_MEMORY ? status : LW_OK;
 }
 
-// No run can begin; at a singular position that is a finding like others.
-static bool is_refused(const findings *f)
-{
-    return f->refused && !singular_start(f);
-}
-
 static void print_signals(const lw_model *model)
 {
     int total = 0, count[LW_FUNCTION_COUNT] = {0};
@@ -557,7 +551,7 @@ cli_exit cli_check(const cli_arguments *arguments)
         json_findings(arguments->operand, model, &f);
     else
         print_findings(model, &f);
-    if (!code && is_refused(&f)) code = CLI_FAILED; // as a run
+    if (!code && f.refused) code = CLI_FAILED; // as a run
     free(f.joint);
     free(f.printed);
     free(f.loop);

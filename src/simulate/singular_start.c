@@ -9,7 +9,7 @@
 //
 // From rest, accelerations take the place of velocities.  They are those of Gauss's principle with the rows as
 // they are at the position: the nearest to those of free bodies in the metric of the masses.
-#include "simulate/simulation.h"
+#include "simulate/branches.h"
 
 #include "base/linear.h"
 #include "spatial/motion.h"
@@ -23,9 +23,7 @@
 // everywhere.
 #define NEXT_TO 1e-3
 #define RISES 3
-// Motions, in radians or lengths of the mechanism: to the first of four motions that show whether velocities lead on,
-// to the one at which formulations begin, and the longest step away.
-#define TRIAL 0.01
+// Motions, in radians or lengths of the mechanism: to the one at which formulations begin, and the longest step away.
 #define NEARBY 0.1
 #define AWAY 0.3
 // The same to the first and the last state from which accelerations and reactions at the start follow.
@@ -33,8 +31,6 @@
 #define FARTHEST 0.16
 // Part of the motion until it reverses.
 #define BEFORE_REVERSAL 0.75
-// The largest change of velocities that lead on, relative to the largest velocity.
-#define MAX_CHANGE 1e-3
 // Part of the accelerations of free bodies below which the mechanism is in equilibrium.
 #define BALANCED 1e-9
 // Sines below this are at the position: no formulation begins there.
@@ -43,31 +39,6 @@
 #define REST 1e-13
 
 // ---------------------------------------------------------------------------------------- branches
-
-static void add_velocities(const lw_model *model, double weight, const lwi_snapshot *m,
-                           lwi_snapshot *sum)
-{
-    for (int b = 0; b < model->nbody; b++) {
-        v3_axpy(sum->v[b], weight, m->v[b]);
-        v3_axpy(sum->w[b], weight, m->w[b]);
-    }
-}
-
-// change := the limit of the velocities of small motions along those of m, put on the constraints, less those of m.
-static void find_change(lw_sim *sim, const lwi_snapshot *m, double rate, lwi_snapshot *change)
-{
-    static const double weight[] = {4, -6, 4, -1}; // of the cubic's value at zero
-    const lw_model *model = sim->model;
-    lwi_gauss *g = &sim->passage.gauss;
-    const size_t bytes = (size_t)model->nbody * sizeof *change->v;
-    memset(change->v, 0, bytes);
-    memset(change->w, 0, bytes);
-    add_velocities(model, -1, m, change);
-    for (int i = 0; i < LWI_COUNT(weight); i++) {
-        lwi_gauss_move(g, m, (i + 1) * TRIAL / rate);
-        add_velocities(model, weight[i], &g->moved, change);
-    }
-}
 
 // Velocities of m := the accelerations from rest; false: they are not known, or zero.
 static bool accelerate(lw_sim *sim, lwi_snapshot *m)
@@ -111,14 +82,17 @@ static lw_status refuse(lw_sim *sim, const lwi_snapshot *change, double pivot)
     double largest = 0;
     int body = 0;
     lw_status status;
+    char choices[160];
     for (int b = 1; b < sim->model->nbody; b++) {
         const double off = fmax(v3_norm(change->v[b]), v3_norm(change->w[b]));
         if (off > largest) largest = off, body = b;
     }
+    lwi_branch_choices(sim, choices, sizeof choices);
     if (sim->crossing.from_rest)
-        status = lwi_singular_fail_rest(sim->model, joint, sim->t, pivot, &sim->work->error);
+        status =
+            lwi_singular_fail_rest(sim->model, joint, sim->t, pivot, choices, &sim->work->error);
     else
-        status = lwi_singular_fail_speeds(sim->model, joint, sim->t, pivot, body, largest,
+        status = lwi_singular_fail_speeds(sim->model, joint, sim->t, pivot, body, largest, choices,
                                           &sim->work->error);
     return lwi_sim_fail_work(sim, status, "the initial state");
 }
@@ -280,10 +254,10 @@ static lw_status check_own_steps(lw_sim *sim)
     const bool leads = find_direction(sim);
     if (!leads) return sim->model->driven ? refuse(sim, &c->start, pivot) : LW_OK;
     const double rate = lwi_sine_rate(s, &c->direction);
-    find_change(sim, &c->direction, rate, &c->from);
+    lwi_branch_change(sim, &c->direction, rate, &c->from);
     if (!(lwi_sine_at(&sim->monitor, &sim->passage.gauss.moved) > RISES * sqrt(pivot)))
         return LW_OK;
-    const bool tangent = lwi_sine_rate(s, &c->from) <= MAX_CHANGE * rate;
+    const bool tangent = lwi_sine_rate(s, &c->from) <= LWI_BRANCH_CHANGE * rate;
     return tangent ? LW_OK : refuse(sim, &c->from, pivot);
 }
 
@@ -304,10 +278,10 @@ lw_status lwi_sim_leave_singular(lw_sim *sim)
     TRY(keep_start(sim));
     if (!find_direction(sim)) return LW_OK;
     const double rate = lwi_sine_rate(s, &c->direction);
-    find_change(sim, &c->direction, rate, &c->from);
+    lwi_branch_change(sim, &c->direction, rate, &c->from);
     if (!(lwi_sine_at(&sim->monitor, &sim->passage.gauss.moved) > RISES * sqrt(pivot)))
         return LW_OK;
-    if (!(lwi_sine_rate(s, &c->from) <= MAX_CHANGE * rate))
+    if (!(lwi_sine_rate(s, &c->from) <= LWI_BRANCH_CHANGE * rate))
         return pivot < AT * AT ? refuse(sim, &c->from, pivot) : LW_OK;
     c->started = leave(sim, &c->direction);
     return LW_OK;

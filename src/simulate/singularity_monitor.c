@@ -582,7 +582,7 @@ lw_status lwi_sim_check_begin(lw_sim *sim)
     const double pivot = pivot_here(&monitor->system, sim->t, &edge);
     const lw_status status =
         lwi_singular_fail_speeds(sim->model, monitor->system.edge_joint[edge], sim->t, pivot, body,
-                                 change, &sim->work->error);
+                                 change, "", &sim->work->error);
     return lwi_sim_fail_work(sim, status, "the initial state");
 }
 

@@ -97,23 +97,25 @@ lw_status lwi_singular_fail(const lw_model *model, int joint, double t, double p
 }
 
 lw_status lwi_singular_fail_speeds(const lw_model *model, int joint, double t, double pivot,
-                                   int body, double off, lw_error *error)
+                                   int body, double off, const char *choices, lw_error *error)
 {
-    char advice[320];
+    char advice[480];
     snprintf(advice, sizeof advice,
              "no motion leads on with the velocities given, that of body '%.100s' would change by "
-             "%.3g m/s or rad/s at once: start a little off, with velocities that fit there",
-             model->body[body].name, off);
+             "%.3g m/s or rad/s at once: start a little off, with velocities that fit there%s",
+             model->body[body].name, off, choices);
     return fail(model, joint, t, pivot, advice, error);
 }
 
 lw_status lwi_singular_fail_rest(const lw_model *model, int joint, double t, double pivot,
-                                 lw_error *error)
+                                 const char *choices, lw_error *error)
 {
-    return fail(model, joint, t, pivot,
-                "from rest the loads do not single out one motion: give velocities, which may be "
-                "small, or start a little off",
-                error);
+    char advice[320];
+    snprintf(advice, sizeof advice,
+             "from rest the loads do not single out one motion: give velocities, which may be "
+             "small, or start a little off%s",
+             choices);
+    return fail(model, joint, t, pivot, advice, error);
 }
 
 lw_status lwi_singular_fail_stop(const lw_model *model, int joint, double t, double pivot,

@@ -15,12 +15,13 @@ lw_status lwi_singular_fail(const lw_model *model, int joint, double t, double p
                             lw_error *error);
 /** Fails at a start near a singular position, with the same names, if the specified velocities belong to no
  *  motion through it.
- *  @param body, off  body with the largest change of velocity, and the change [m/s, rad/s] */
+ *  @param body, off  body with the largest change of velocity, and the change [m/s, rad/s]
+ *  @param choices    "", or text that names the motions (branches.h) */
 lw_status lwi_singular_fail_speeds(const lw_model *model, int joint, double t, double pivot,
-                                   int body, double off, lw_error *error);
+                                   int body, double off, const char *choices, lw_error *error);
 /** Fails at a start from rest at a singular position where no motion, or more than one, leads on. */
 lw_status lwi_singular_fail_rest(const lw_model *model, int joint, double t, double pivot,
-                                 lw_error *error);
+                                 const char *choices, lw_error *error);
 /** Fails because the caller asked for an end at singular positions, with the same names.
  *  @param end  "the run ends before it" */
 lw_status lwi_singular_fail_stop(const lw_model *model, int joint, double t, double pivot,

@@ -418,20 +418,21 @@ class Look(Program):
         self.assertIn("continues along the branch of the accelerations from rest", done.stdout + done.stderr)
 
         uneven = flat.replace("rocker: {mass: 1,", "rocker: {mass: 5,")
-        text = self.call("check", self.write("uneven.yaml", uneven)).stdout
+        text = self.call("check", self.write("uneven.yaml", uneven), code=1).stdout
         self.assertRegex(text, r"the start is a singular position: 1 more than nearby; no run can begin here,\n"
                                r" +not with dense, ")
-        found = json.loads(self.call("check", self.path("uneven.yaml"), "--json").stdout)
+        found = json.loads(self.call("check", self.path("uneven.yaml"), "--json", code=1).stdout)
         self.assertEqual((found["can_begin"], found["not_tried"]), ([], []))
         self.assertEqual(sorted(found["cannot_begin"]), sorted(everyone + ["rattle"]))
         for name in found["cannot_begin"]:
             done = self.call("run", self.path("uneven.yaml"), "--formulation", name, code=1)
             self.assertRegex(done.stderr, r"singular position at t = 0 s: the constraints of joint '\w'")
             self.assertIn("from rest the loads do not single out one motion", done.stderr)
+            self.assertRegex(done.stderr, r"; motions lead on with qd of 'A', 'B', 'C', 'D' as 0, 1, 0, 1 or 1, -1, 1, 1\s*$")
         # what is predicted to take more than ten times as long as the fastest is not tried
         many = self.write("many.yaml", "linkwork: 1\ngenerate: {n_four_bar: {n: 20, q: [1.5707963267948966, 0, 0]}}\n")
-        self.assertIn("; not tried: dense\n", self.call("check", many).stdout)
-        self.assertEqual(json.loads(self.call("check", many, "--json").stdout)["not_tried"], ["dense"])
+        self.assertIn("; not tried: dense\n", self.call("check", many, code=1).stdout)
+        self.assertEqual(json.loads(self.call("check", many, "--json", code=1).stdout)["not_tried"], ["dense"])
 
         functions = ("functions:\n  fast: {type: polynomial, coefficients: [0, 0, 1]}\n"
                      "  slow: {type: polynomial, coefficients: [0, 0, 0.5]}\nbodies:")
