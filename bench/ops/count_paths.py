@@ -26,6 +26,7 @@ SHAPES = {  # of bench_paths
     "random": "hinges, axes at random",
     "square": "hinges, axes at right angles",
     "driven": "hinges, three of them driven",
+    "rotors": "hinges, three of them driven, rotors beside these",
     "mounts": "hinges, three on moving mounts",
     "wrenches": "hinges, wrenches on three bodies",
     "balls": "rope of balls",
@@ -35,7 +36,7 @@ SHAPES = {  # of bench_paths
     "net": "square meshes with bars of 64 links",
     "long_net": "square meshes with bars of 256 links",
 }
-OPEN = ("random", "square", "driven", "mounts", "wrenches", "balls")   # those that momenta and aba have too
+OPEN = ("random", "square", "driven", "rotors", "mounts", "wrenches", "balls")   # those that momenta and aba have too
 GOAL = {"hdca": 450, "dca": 650}
 NO_STRING_INSTRUCTIONS = ("glibc.cpu.x86_rep_movsb_threshold=100000000:"
                           "glibc.cpu.x86_rep_stosb_threshold=100000000")

@@ -7,6 +7,7 @@
 // Shapes of about n bodies:  random, square  a path with axes at random, and at right angles as most machines have them
 //                            driven, mounts, wrenches  a random path whose first, middle and last hinge are driven or
 //                                            have moving mounts; wrenches on the bodies there
+//                            rotors          driven, with rotors on the hinges beyond
 //                            balls           a rope of balls, the last link of 1000 times the others' mass
 //                            limbs           a tree, each limb of 64 links carries two
 //                            crane           a rope on a trolley on a jib, a hook of 1000 links' mass at its end
@@ -74,7 +75,7 @@ static void add_joint(lw_builder *b, const lw_joint_desc *desc)
 }
 
 // What acts on the first, the middle and the last link of a path.
-typedef enum effect { NONE, DRIVES, MOUNTS, WRENCHES } effect;
+typedef enum effect { NONE, DRIVES, ROTORS, MOUNTS, WRENCHES } effect;
 
 static lw_signal swing(lw_builder *b)
 {
@@ -87,7 +88,7 @@ static lw_signal swing(lw_builder *b)
 
 static void prescribe(lw_builder *b, effect what, lw_joint_desc *joint)
 {
-    if (what == DRIVES) joint->coordinate[0].motion = swing(b), joint->has_q = 0;
+    if (what == DRIVES || what == ROTORS) joint->coordinate[0].motion = swing(b), joint->has_q = 0;
     if (what == MOUNTS) joint->mount_turn = swing(b), joint->mount_about = (lw_vec3){1, 0, 0};
 }
 
@@ -116,6 +117,7 @@ static void path(lw_builder *b, int n, bool square, effect what)
         const bool here = i == 0 || i == n / 2 || i == n - 1;
         hinge.body2 = body = add_body(b, m, (lw_vec3){0.5, 0.1, 0}, (lw_vec3){0, 0, 0});
         if (here) prescribe(b, what, &hinge);
+        if (what == ROTORS && (i == 1 || i == n / 2 + 1)) hinge.coordinate[0].rotor = 0.3;
         add_joint(b, &hinge);
         if (here && what == WRENCHES) push(b, body);
     }
@@ -131,6 +133,10 @@ static void square_path(lw_builder *b, int n)
 static void driven_path(lw_builder *b, int n)
 {
     path(b, n, false, DRIVES);
+}
+static void geared_path(lw_builder *b, int n)
+{
+    path(b, n, false, ROTORS);
 }
 static void mounted_path(lw_builder *b, int n)
 {
@@ -259,10 +265,10 @@ static const struct shape {
     void (*build)(lw_builder *b, int n);
     bool tree;
 } shapes[] = {
-    {"random", random_path, true}, {"square", square_path, true},  {"balls", balls, true},
-    {"driven", driven_path, true}, {"mounts", mounted_path, true}, {"wrenches", pushed_path, true},
-    {"limbs", limbs, true},        {"crane", crane, true},         {"ring", ring, false},
-    {"net", net, false},           {"long_net", long_net, false}};
+    {"random", random_path, true},   {"square", square_path, true}, {"balls", balls, true},
+    {"driven", driven_path, true},   {"rotors", geared_path, true}, {"mounts", mounted_path, true},
+    {"wrenches", pushed_path, true}, {"limbs", limbs, true},        {"crane", crane, true},
+    {"ring", ring, false},           {"net", net, false},           {"long_net", long_net, false}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 static lw_model *model_of(const struct shape *shape, int n)

@@ -90,7 +90,7 @@ static inline lw_body lwt_net_hub(lwt_net *net, lw_body carrier, lw_joint_type t
                                                                .pose.position = at});
     lw_joint_desc joint = lwt_net_hinge(net, carrier, hub, at);
     joint.type = type;
-    joint.coordinate[0] = (lw_coordinate_desc){0};
+    joint.coordinate[0] = (lw_coordinate_desc){.rotor = net->rotor};
     lwt_add(net->builder, &joint);
     return hub;
 }

@@ -28,7 +28,8 @@ static lw_signal motion(lw_builder *b, double scale)
 // Which hinges of the bars, counted from 1, and what they become.
 static struct {
     int at[4], n;
-    bool mount, wrench, rotor, spring;
+    bool mount, wrench, spring;
+    int rotor;          // 1 + number of hinges beyond, for one that has a rotor there; 0: none
     lw_joint_type type; // of driven ones; the first coordinate is driven
 } change_of;
 
@@ -37,7 +38,8 @@ static void change(lwt_net *net, lw_joint_desc *hinge, lw_body rod)
     lw_error error;
     for (int i = 0; i < change_of.n; i++) {
         const int k = change_of.at[i];
-        if (change_of.rotor && net->count == k + 3) hinge->coordinate[0].rotor = 0.3;
+        if (change_of.rotor && net->count == k + change_of.rotor - 1)
+            hinge->coordinate[change_of.type == LW_JOINT_CYLINDRICAL].rotor = 0.3;
         if (net->count != k) continue;
         if (change_of.mount) {
             hinge->mount_shift[1] = motion(net->builder, 0.5);
@@ -162,15 +164,110 @@ static void mounts(void **state)
     }
 }
 
-/** A rotor on the third hinge beyond. */
+/** A rotor on the third hinge beyond, on the next one, which begins a path, and on the hinge of the hub. */
 static void drives_beside_rotors(void **state)
 {
     (void)state;
+    static const struct {
+        int beyond;
+        bool mount, wrench;
+        lw_joint_type type;
+    } cases[] = {{3, false, false, 0}, {1, false, false, 0},
+                 {0, true, false, 0},  {0, false, true, 0},
+                 {1, false, true, 0},  {0, false, false, LW_JOINT_CYLINDRICAL}};
+    for (int i = 0; i < LWI_COUNT(cases); i++) {
+        memset(&change_of, 0, sizeof change_of);
+        change_of.at[0] = 1, change_of.at[1] = 120, change_of.n = 2;
+        change_of.rotor = 1 + cases[i].beyond;
+        change_of.mount = cases[i].mount;
+        change_of.wrench = cases[i].wrench;
+        change_of.type = cases[i].type;
+        check_path((uint64_t)i);
+        check_ring((uint64_t)i);
+    }
+}
+
+/** On hinges of several bars of a mesh, next to its knots and within: hubs that loops close through. */
+static void rotors_in_meshes(void **state)
+{
+    (void)state;
+    static const int first[] = {42, 54};
+    for (int i = 0; i < LWI_COUNT(first); i++) {
+        memset(&change_of, 0, sizeof change_of);
+        change_of.at[0] = first[i], change_of.at[1] = first[i] + 80, change_of.n = 2;
+        change_of.rotor = 1;
+        change_of.wrench = true;
+        lwt_net net = begin((uint64_t)i);
+        lwt_net_meshes(&net, 2, 2, 60);
+        check_closed(&net);
+    }
+}
+
+/** On the joint of a hub with fewer rows than the hinge that closes a loop through it: it becomes a bar (21). */
+static void rotors_of_bars(void **state)
+{
+    (void)state;
     memset(&change_of, 0, sizeof change_of);
-    change_of.at[0] = 1, change_of.at[1] = 120, change_of.n = 2;
-    change_of.rotor = true;
-    check_path(1);
-    check_ring(1);
+    lwt_net net = begin(4);
+    const lw_vec3 end = {100, 3, 2};
+    net.rotor = 0.4;
+    const lw_body hub = lwt_net_hub(&net, lwt_ground, LW_JOINT_PLANAR, (lw_vec3){0, 0, 0});
+    net.rotor = 0;
+    const lw_body last = lwt_net_bar(&net, hub, 300, (lw_vec3){0, 0, 0}, end);
+    lwt_net_close(&net, LW_JOINT_REVOLUTE, lwt_ground, last, end);
+    check_closed(&net);
+}
+
+// M x + sign h = 0 in every row: M the dense mass matrix; relative to the terms of the row.
+static void check_rows(int n, const double *M, const double *x, const double *h, double sign)
+{
+    for (int i = 0; i < n; i++) {
+        double sum = sign * h[i], size = 1 + fabs(h[i]);
+        for (int k = 0; k < n; k++) {
+            sum += M[n * i + k] * x[k];
+            size += fabs(M[n * i + k] * x[k]);
+        }
+        if (!(fabs(sum) <= TOLERANCE * size)) fail_msg("row %d: %.3g of %.3g", i, sum, size);
+    }
+}
+
+/** By the dense mass matrix of composite bodies and Newton-Euler's recursion, which share nothing with segments:
+ *  M v' + h = 0, and M v = p without drives. */
+static void mass_matrix_agrees(void **state)
+{
+    (void)state;
+    for (int wrench = 0; wrench < 2; wrench++) {
+        memset(&change_of, 0, sizeof change_of);
+        change_of.at[0] = 120, change_of.n = 1;
+        change_of.rotor = 2 - wrench;
+        change_of.wrench = wrench;
+        lwt_net net = begin(3);
+        lwt_net_bar(&net, lwt_ground, 256, (lw_vec3){0, 0, 0}, (lw_vec3){100, 3, 2});
+        lw_model *model = lwt_model(net.builder);
+        assert_true(lwt_has_net(model));
+        const int n = model->tree_nv;
+        lw_dynamics *dynamics;
+        lw_error error;
+        lwt_ok(lw_dynamics_create(model, NULL, &dynamics, &error), &error);
+        double *M = lwt_reals(n * n), *h = lwt_reals(n), *zero = lwt_reals(n);
+        for (int momenta = 0; momenta <= wrench; momenta++) {
+            lwi_work *work = lwt_net_work(model, momenta ? "hdca" : "dca", 0, 1);
+            double *x = lwt_net_state(model, work->layout.nx, true);
+            double *rate = lwt_reals(work->layout.nx), *v = x + model->tree_nq;
+            lwt_ok(work->formulation->rates(work, 0.3, x, NULL, rate), &work->error);
+            assert_int_equal(lw_mass_matrix(dynamics, 0.3, x, M), LW_OK);
+            assert_int_equal(lw_inverse_dynamics(dynamics, 0.3, x, v, zero, NULL, h), LW_OK);
+            if (momenta)
+                check_rows(n, M, rate, v, -1);
+            else
+                check_rows(n, M, rate + model->tree_nq, h, 1);
+            lwi_work_destroy(work);
+            free(x), free(rate);
+        }
+        free(M), free(h), free(zero);
+        lw_dynamics_destroy(dynamics);
+        lw_model_destroy(model);
+    }
 }
 
 static void wrenches(void **state)
@@ -337,6 +434,9 @@ int main(void)
         cmocka_unit_test(drives_of_some_coordinates),
         cmocka_unit_test(mounts),
         cmocka_unit_test(drives_beside_rotors),
+        cmocka_unit_test(rotors_in_meshes),
+        cmocka_unit_test(rotors_of_bars),
+        cmocka_unit_test(mass_matrix_agrees),
         cmocka_unit_test(wrenches),
         cmocka_unit_test(driven_loops),
         cmocka_unit_test(branches),

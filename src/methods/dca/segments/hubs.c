@@ -11,6 +11,8 @@
 void lwi_hubs_closure(const lwi_hubs *hubs, int joint, double t, lwi_closure *closure)
 {
     lwi_joint_closure(hubs->model, joint, t, &hubs->system->motion, LWI_CLOSURE_POSITION, closure);
+    lwi_joint_rotor_rows(hubs->model, joint, t, &hubs->system->motion, LWI_CLOSURE_POSITION,
+                         closure);
 }
 
 static void add_edge(lwi_hubs *hubs, lwi_hub_edge edge)
@@ -26,9 +28,15 @@ static int add_joint(lwi_hubs *hubs, int joint)
 {
     const lw_model *model = hubs->model;
     lwi_closure closure;
-    if (joint < 0 || lwi_joint_row_count(model, joint) == 0) return -1;
+    if (joint < 0 || lwi_joint_row_count(model, joint) + model->joint[joint].nrotor == 0) return -1;
     lwi_hubs_closure(hubs, joint, 0, &closure);
-    lwi_hub_edge edge = {.joint = joint, .loop = -1, .rows = closure.n, .n = closure.nbody};
+    lwi_hub_edge edge = {.joint = joint,
+                         .loop = -1,
+                         .rows = closure.n,
+                         .n = closure.nbody,
+                         .nrotor = model->joint[joint].nrotor};
+    for (int k = 0, r = edge.rows - edge.nrotor; r < edge.rows; k++)
+        if (model->joint[joint].rotor[k] != 0) edge.slack[r++] = 1 / model->joint[joint].rotor[k];
     for (int i = 0; i < closure.nbody; i++)
         edge.body[i] = hubs->plan->hub_of[model->body_node[closure.body[i]]];
     add_edge(hubs, edge);

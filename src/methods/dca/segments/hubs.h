@@ -22,6 +22,8 @@
 //     J_t := - A'U,       C := C + J_t K J_t' - A'A                                                      (21)
 // If its own joint has fewer rows than that, both are exchanged: the rows of the loop are eliminated with the hub, and its
 // joint becomes an edge between the hubs beyond both, a `bar` with the compliance of what is between them.
+// A rotor on a coordinate of a joint of the tree is a row more, J V + b = u, with the multiplier - I_r u: its compliance
+// is 1/I_r.
 // Velocities and wrenches: world axes, mass centres, linear part first, as in system/system.h; (n): docs/theory/segments.md.
 // Cost: that of the elimination.
 #ifndef LWI_METHODS_DCA_SEGMENTS_HUBS_H
@@ -63,6 +65,8 @@ typedef struct lwi_hub_edge {
     int ncore, core_row[6]; ///< rows of that: which of these
     double J[2][6][6];      ///< [n][rows]
     double C[6][6];         ///< of a bar: compliance
+    int nrotor; ///< of a joint of the tree: its last rows are speeds of coordinates with rotors
+    double slack[6]; ///< of these rows: 1/I_r [1/(kg m^2), 1/kg]; else 0
 } lwi_hub_edge;
 
 /** A joint that closes a loop.  Side s is its body1 or body2: the last body of a path, a hub, or the ground. */

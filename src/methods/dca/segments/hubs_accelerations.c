@@ -117,6 +117,15 @@ void lwi_hubs_move(lwi_hubs *hubs, const double *u)
     lwi_hubs_move_merged(hubs);
 }
 
+// Of the rows of rotors: J A + gamma = the rate of the speed.
+static void rotor_gammas(const lwi_hubs *hubs, const lwi_hub_edge *edge, double t, double *gamma)
+{
+    lwi_closure closure = {.n = edge->rows - edge->nrotor};
+    lwi_joint_rotor_rows(hubs->model, edge->joint, t, &hubs->system->motion, LWI_CLOSURE_RATES,
+                         &closure);
+    for (int r = edge->rows - edge->nrotor; r < edge->rows; r++) gamma[r] = closure.gamma[r];
+}
+
 // J A = - gamma; A has weight as if the ground were accelerated upwards.
 static void take_gammas(lwi_hubs *hubs, double t)
 {
@@ -126,6 +135,7 @@ static void take_gammas(lwi_hubs *hubs, double t)
         double *c = hubs->c0 + edge->row;
         if (edge->joint < 0 || edge->bar >= 0) continue;
         lwi_joint_closure_gamma(hubs->model, edge->joint, t, &hubs->system->motion, c);
+        if (edge->nrotor > 0) rotor_gammas(hubs, edge, t, c);
         for (int r = 0; r < edge->rows; r++) {
             c[r] = -c[r];
             if (edge->loop >= 0) c[r] -= v3_dot(hubs->closing[edge->loop].pull[r], g);

@@ -169,13 +169,13 @@ static void closing_rows(lwi_hubs *hubs, lwi_hub_edge *edge, double t)
     }
 }
 
-// The compliance of a path between two rows.
+// The compliance of a path between two rows, or of a rotor.
 static double compliance(const lwi_hubs *hubs, const lwi_hub_edge *edge, int r, int c)
 {
     int l;
     if (edge->bar >= 0) return edge->C[r > c ? r : c][r > c ? c : r];
     if (edge->loop >= 0) return hubs->closing[edge->loop].C[r > c ? r : c][r > c ? c : r];
-    if (edge->joint >= 0) return 0;
+    if (edge->joint >= 0) return r == c ? edge->slack[r] : 0;
     const lwi_path_end *end =
         lwi_net_end(hubs->paths, hubs->plan->path[-1 - edge->joint].whole, &l);
     return end->L[triangle(r, c)][l];
@@ -208,7 +208,7 @@ static void move_rows(lwi_hubs *hubs, int h)
         for (int k = 0; k < m; k++) A[r][k] = v6_dot(with.J[k], KJ[r]);
         cholesky6_forward(hub->S, m, A[r]);
         for (int k = 0; k <= r; k++) {
-            if (hub->bar >= 0) C[r][k] = 0;
+            if (hub->bar >= 0) C[r][k] = r == k ? left.edge->slack[r] : 0;
             C[r][k] += v6_dot(left.J[k], KJ[r]);
             for (int c = 0; c < m; c++) C[r][k] -= A[r][c] * A[k][c];
         }

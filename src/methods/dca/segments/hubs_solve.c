@@ -326,6 +326,8 @@ static void residuals(lwi_hubs *hubs)
                 add_row(hubs->x[edge->body[i]], hubs->sum[r], edge->J[i][k]);
                 hubs->c[r] -= v6_dot(edge->J[i][k], hubs->hub[edge->body[i]].V);
             }
+        for (int k = edge->rows - edge->nrotor; k < edge->rows; k++)
+            hubs->c[edge->row + k] -= edge->slack[k] * hubs->sum[edge->row + k];
     }
 }
 

@@ -66,7 +66,7 @@ static inline int body_of(const lwi_hubs *hubs, int hub)
 // Has the edge a body of the elimination with the mobility of its paths?
 static inline bool has_compliance(const lwi_hubs *hubs, const lwi_hub_edge *edge)
 {
-    return edge->joint < 0 || edge->bar >= 0 ||
+    return edge->joint < 0 || edge->bar >= 0 || edge->nrotor > 0 ||
            (edge->loop >= 0 && hubs->closing[edge->loop].compliant);
 }
 

@@ -529,18 +529,12 @@ static bool accepts(const lw_model *model, int minimum)
     return true;
 }
 
-// No rotors at hubs, and hubs are few.
+// Hubs are few.
 static bool is_worth_it(const planner *p, int minimum)
 {
     const lwi_net_plan *plan = p->plan;
     const int share = p->choice.share ? p->choice.share : LWI_NET_SHARE;
-    if (plan->nhinge + plan->nhub < minimum || plan->nhinge < share * plan->nhub) return false;
-    for (int h = 0; h < plan->nhub; h++) {
-        const lwi_node *node = &p->model->node[plan->hub[h].node];
-        for (int j = 0; j < node->nv; j++)
-            if (p->model->tree_rotor[node->iv + j] != 0) return false;
-    }
-    return true;
+    return plan->nhinge + plan->nhub >= minimum && plan->nhinge >= share * plan->nhub;
 }
 
 static lw_status fill(planner *p, lwi_net_plan **out)

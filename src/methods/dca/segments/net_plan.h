@@ -87,7 +87,7 @@ typedef struct lwi_net_plan {
     int longest;          ///< bodies of a segment
 } lwi_net_plan;
 
-/** @param plan  out; NULL if the model has too few hinges in long paths, or couplings, or rotors at hubs
+/** @param plan  out; NULL if the model has too few hinges in long paths, or couplings, or rotors on joints that close loops
  *  @return LW_ERR_MEMORY */
 lw_status lwi_net_plan_create(const lw_model *model, lwi_net_choice choice, lwi_arena *arena,
                               lwi_net_plan **plan);
