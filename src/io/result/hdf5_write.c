@@ -328,7 +328,7 @@ static lw_status lay_out_columns(lwi_hdf5_writer *w, const unsigned char *undete
     return w->error.status;
 }
 
-// /events is extended as the rows are.
+// /events is extended as the rows are.  Names and actions are the same again and again, and long: they are compressed.
 static lw_status lay_out_events(lwi_hdf5_writer *w)
 {
     const hsize_t none = 0, all = H5S_UNLIMITED, chunk = EVENTS_IN_CHUNK;
@@ -336,6 +336,7 @@ static lw_status lay_out_events(lwi_hdf5_writer *w)
     w->event_type = lwi_hdf5_event_type(&w->element);
     const hid_t space = H5Screate_simple(1, &none, &all), create = H5Pcreate(H5P_DATASET_CREATE);
     if (w->event_type >= 0 && space >= 0 && create >= 0 && H5Pset_chunk(create, 1, &chunk) >= 0 &&
+        (H5Zfilter_avail(H5Z_FILTER_DEFLATE) <= 0 || H5Pset_deflate(create, COMPRESSION) >= 0) &&
         H5Pset_obj_track_times(create, false) >= 0 && H5Pset_fletcher32(create) >= 0)
         w->events =
             H5Dcreate2(w->file, "/events", w->event_type, space, H5P_DEFAULT, create, H5P_DEFAULT);
