@@ -93,12 +93,15 @@ lw_status lwi_state_derivatives_create(const lw_model *model, lwi_arena *arena,
     return d->q && d->v && d->plus && d->minus && d->M ? LW_OK : LW_ERR_MEMORY;
 }
 
-// Coordinates of cut joints are those nearest to the start's.
+// Coordinates of cut joints are those nearest to the start's; only forces that are not local and couplings read them.
 static void place(const lw_model *model, lwi_state_derivatives *d, lwi_tree_work *work, double t,
                   const double *q, const double *v)
 {
     memcpy(work->joint_q, model->q0, (size_t)model->nq * sizeof *work->joint_q);
-    lwi_cut_place(&d->cut, work, t, q, v);
+    if (d->local && model->ncoupling == 0)
+        lwi_cut_place_tree(model, work, t, q, v);
+    else
+        lwi_cut_place(&d->cut, work, t, q, v);
 }
 
 static void evaluate_forces(const lw_model *model, lwi_state_derivatives *d, lwi_tree_work *work,

@@ -38,9 +38,9 @@ void lwi_cut_read(const lwi_cut *cut, lwi_tree_work *tree, double t, bool place_
     }
 }
 
-void lwi_cut_place(lwi_cut *cut, lwi_tree_work *tree, double t, const double *q, const double *v)
+void lwi_cut_place_tree(const lw_model *model, lwi_tree_work *tree, double t, const double *q,
+                        const double *v)
 {
-    const lw_model *model = cut->model;
     lwi_tree_position(model, t, q, tree->link);
     lwi_tree_rates(model, t, v, tree->link);
     lwi_tree_velocity(model, tree->link, v, tree->V);
@@ -49,6 +49,11 @@ void lwi_cut_place(lwi_cut *cut, lwi_tree_work *tree, double t, const double *q,
                     (const double(*)[6])tree->V, tree->body_R, tree->body_r, tree->body_v,
                     tree->body_w);
     lwi_tree_joints(model, tree->link, v, tree->joint_q, tree->joint_qd);
+}
+
+void lwi_cut_place(lwi_cut *cut, lwi_tree_work *tree, double t, const double *q, const double *v)
+{
+    lwi_cut_place_tree(cut->model, tree, t, q, v);
     lwi_cut_read(cut, tree, t, false);
 }
 

@@ -70,6 +70,9 @@ lw_status lwi_cut_create(const lw_model *model, double threshold, lwi_arena *are
 /** Positions, velocities, world poses, coordinates and speeds of all joints at (t, q [tree_nq], v [tree_nv]).
  *  Angles of cut joints take the winding number that is nearest to the value in tree->joint_q. */
 void lwi_cut_place(lwi_cut *cut, lwi_tree_work *tree, double t, const double *q, const double *v);
+/** The same without coordinates and speeds of cut joints. */
+void lwi_cut_place_tree(const lw_model *model, lwi_tree_work *tree, double t, const double *q,
+                        const double *v);
 /** Coordinates of the cut joints from the poses, with winding numbers as lwi_cut_place; their speeds too unless
  *  `place_only`. */
 void lwi_cut_read(const lwi_cut *cut, lwi_tree_work *tree, double t, bool place_only);
