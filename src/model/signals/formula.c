@@ -198,6 +198,13 @@ static lw_status push_number(parser *p, double value, lwi_dimension dimension, i
                 at);
 }
 
+// 0 as the product or quotient of numbers that are not.
+static bool underflows(lwi_operation operation, const double *x, double value)
+{
+    if (value != 0 || x[0] == 0) return false;
+    return operation == LWI_FORMULA_DIVIDE || (operation == LWI_FORMULA_MULTIPLY && x[1] != 0);
+}
+
 // Appends an operation, or does it where its operands are numbers: they are then the last ones.
 static lw_status operate(parser *p, lwi_operation operation, int at, int length)
 {
@@ -217,6 +224,10 @@ static lw_status operate(parser *p, lwi_operation operation, int at, int length)
         return lwi_formula_fail(
             p->text, at, length, p->error, "'%s' of these numbers is %s, expected a finite number",
             symbols[operation].text, isnan(value) ? "not a number" : "infinite");
+    if (underflows(operation, x, value))
+        return lwi_formula_fail(p->text, at, length, p->error,
+                                "'%s' of these numbers is below 4.9e-324, expected a larger one",
+                                symbols[operation].text);
     p->ncode -= n;
     p->stack -= n;
     return push_number(p, value, dimension, p->where[p->ncode]);
