@@ -212,6 +212,18 @@ class Sweep(InFolder):
                 last = max(float(row["time"]) for row in rows if float(row["instance"]) == instance)
                 self.assertEqual(last == 1, instance != 2, (integrator, instance, last))
 
+    def test_a_table_with_a_statistic_that_overflows_is_read(self):
+        with open(os.path.join(self.path, "grows.yaml"), "w", encoding="ascii") as file:
+            file.write("linkwork: 1\nparameters: {c: 1}\nbodies: {a: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\n"
+                       "joints: {s: {type: prismatic, between: [ground, a], at: [0, 0, 0], axis: [1, 0, 0], qd: [1],\n"
+                       "             spring: {q0: {damping: c}}}}\nmeasures: {v: s.qd0^2}\n")
+        done = linkwork("sweep", "grows.yaml", "--vary", "c=1,-1000,2", "--duration", "1", "--step", "0.001", "--integrator",
+                        "rk4", "--table", "t.h5", "--table", "t.csv", cwd=self.path)
+        self.assertIn("1 of 3 instances failed", done.stderr)
+        self.assertEqual(self.rows("t.csv")[1]["measure.v.rms"], "")  # 1e300 squared
+        for table in ("t.h5", "t.csv"):
+            self.run_ok("plot", table, "--x", "c", "--y", "measure.v.max", "-o", "t.svg")
+
     def test_refusals(self):
         with open(os.path.join(self.path, "bad.csv"), "w", encoding="ascii") as file:
             file.write("gravity.z\nfast\n")
