@@ -684,7 +684,7 @@ static lw_model *damped_chain(int n)
     double at[512];
     lwi_cut_scatter(2 * n, 0, at);
     for (int i = 0; i < n; i++) {
-        char name[16];
+        char name[64];
         snprintf(name, sizeof name, "rod%d", i);
         const lw_body rod = lwt_body(b, &(lw_body_desc){.name = name,
                                                         .mass = 1,
