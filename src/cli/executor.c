@@ -53,6 +53,25 @@ static bool has_package(void)
     return child > 0 && WIFEXITED(how) && WEXITSTATUS(how) == 0;
 }
 
+cli_exit cli_write_parquet(const char *folder, const char *file)
+{
+    int how = 1;
+    if (!has_package())
+        return cli_complain(CLI_FAILED,
+                            "%s: .parquet needs the Python package with pandas and pyarrow, and %s "
+                            "does not have it: .csv and .h5 do not (LINKWORK_PYTHON names another "
+                            "interpreter)",
+                            file, python());
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        execlp(python(), python(), "-m", "linkwork.engine", folder, "--merge", file, (char *)NULL);
+        _exit(127);
+    }
+    while (child > 0 && waitpid(child, &how, 0) < 0 && errno == EINTR) {}
+    return child > 0 && WIFEXITED(how) && WEXITSTATUS(how) == 0 ? CLI_DONE : CLI_FAILED;
+}
+
 typedef struct words {
     const char *word[WORDS];
     int n;

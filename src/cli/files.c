@@ -1,7 +1,7 @@
 // files.c -- files that are written: an existing file is kept until the new one is complete, and
 // nothing that is read is written over.
 #define _XOPEN_SOURCE 700
-#include "cli/cli.h"
+#include "cli/batch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -205,9 +205,12 @@ cli_exit cli_check_results(const cli_arguments *arguments)
         const char *file = written(arguments, i);
         if (file == arguments->events && !cli_ends_in(file, ".csv"))
             return cli_complain(CLI_USE, "%s: events are written as .csv", file);
-        if (!cli_ends_in(file, ".csv") && !cli_ends_in(file, ".h5"))
-            return cli_complain(CLI_USE, "%s: %s are written as .h5 or .csv", file,
-                                i < arguments->noutput ? "results" : "tables");
+        const bool parquet = cli_has_folder(arguments) && cli_ends_in(file, ".parquet");
+        if (!cli_ends_in(file, ".csv") && !cli_ends_in(file, ".h5") && !parquet)
+            return cli_complain(CLI_USE, "%s: %s are written as %s", file,
+                                i < arguments->noutput && !arguments->merge ? "results" : "tables",
+                                cli_has_folder(arguments) ? ".h5, .csv or .parquet"
+                                                          : ".h5 or .csv");
         const cli_exit code = check_not_read(arguments, file);
         if (code) return code;
         for (int k = 0; k < i; k++)

@@ -43,6 +43,7 @@ static cli_exit fail_store(const study *s, lw_status status)
 
 static cli_exit write_table(const study *s, const char *file)
 {
+    if (cli_ends_in(file, ".parquet")) return cli_write_parquet(s->folder, file);
     const lw_status status = lw_store_merge(s->store, file);
     if (status == LW_OK) return CLI_DONE;
     const cli_exit code = fail_store(s, status);
@@ -374,7 +375,8 @@ static cli_exit merge(study *s)
 {
     const cli_arguments *a = s->arguments;
     if (!a->noutput)
-        return cli_complain(CLI_USE, "sweep --merge: give the table to write, -o FILE.csv or .h5");
+        return cli_complain(CLI_USE,
+                            "sweep --merge: give the table to write, -o FILE.csv, .h5 or .parquet");
     for (int i = 0; i < a->noutput; i++) {
         const cli_exit code = write_table(s, a->output[i]);
         if (code) return code;

@@ -97,7 +97,10 @@ class Store:
         return int(damaged[0])
 
     def merge(self, path: Path) -> None:
-        """Writes the table of the study, .csv or .h5, with the bytes of ``linkwork sweep --table``."""
+        """Writes the table of the study, .csv or .h5, with the bytes of ``linkwork sweep --table``, or .parquet."""
+        if os.fspath(path).endswith(".parquet"):
+            self.table().save(path)
+            return
         with hdf5_lock:
             self._check(lib.lw_store_merge(self._handle, path_bytes(path)))
 

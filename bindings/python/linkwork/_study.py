@@ -60,7 +60,13 @@ class Study(Mapping[str, Array]):
     def save(self, path: Path) -> None:
         """Writes .csv or .h5 as the program does, .parquet by pandas, which needs pyarrow or fastparquet."""
         if os.fspath(path).endswith(".parquet"):
-            self.to_pandas().to_parquet(path)
+            part = f"{os.fspath(path)}.{os.getpid()}.tmp"  # a whole file, or none
+            try:
+                self.to_pandas().to_parquet(part)
+                os.replace(part, path)
+            finally:
+                with contextlib.suppress(FileNotFoundError):
+                    os.remove(part)
             return
         error = ffi.new("lw_error *")
         with hdf5_lock:

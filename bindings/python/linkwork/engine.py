@@ -84,6 +84,9 @@ def _interrupt(number: int, frame: Any) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     store = Store(arguments.folder)
+    if arguments.merge:
+        store.merge(arguments.merge)
+        return 0
     executor = _executor(arguments.engine, arguments.scheduler, arguments.workers)
     line = _Line(store, arguments.quiet)
     try:
@@ -118,11 +121,12 @@ def main(words: Optional[List[str]] = None) -> int:
     parser.add_argument("--threads", type=int, default=1, help="of each part")
     parser.add_argument("--lanes", type=int, default=0)
     parser.add_argument("--table", action="append", default=[])
+    parser.add_argument("--merge", metavar="FILE", help="only write the table of a complete study")
     parser.add_argument("--quiet", action="store_true")
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         return _run(parser.parse_args(words))
-    except Error as error:
+    except (Error, ImportError, OSError) as error:  # of pandas, where .parquet is written
         print(f"linkwork: {error}", file=sys.stderr)
         return 1
 

@@ -1,5 +1,6 @@
 """Studies in folders: every engine gives the table of one sweep, bit for bit."""
 import concurrent.futures
+import importlib.util
 import os
 import signal
 import subprocess
@@ -112,6 +113,21 @@ def test_the_module_makes_parts(path, whole, tmp_path):
     missing = subprocess.run([*words[:-2], "--engine", "ray"], capture_output=True, text=True, check=False)
     if missing.returncode:
         assert "pip install linkwork[ray]" in missing.stderr
+
+
+def test_the_table_as_parquet(path, whole, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    if not any(importlib.util.find_spec(name) for name in ("pyarrow", "fastparquet")):
+        pytest.skip("neither pyarrow nor fastparquet is installed")
+    folder = tmp_path / "s"
+    lw.sweep(path, SPACE, store=folder, part_rows=3, **STUDY)
+    merge = [sys.executable, "-m", "linkwork.engine", str(folder), "--merge"]
+    subprocess.run([*merge, str(tmp_path / "t.parquet")], check=True)
+    read = pandas.read_parquet(tmp_path / "t.parquet")
+    pandas.testing.assert_frame_equal(read, whole.to_pandas(), check_exact=True)
+    lost = subprocess.run([*merge, str(tmp_path / "none" / "t.parquet")], capture_output=True, text=True, check=False)
+    assert lost.returncode == 1 and "none" in lost.stderr
+    assert [f.name for f in tmp_path.glob("t.parquet*")] == ["t.parquet"]
 
 
 def processes_of(folder):
