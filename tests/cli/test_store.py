@@ -290,7 +290,7 @@ class Store(InFolder):
     def test_tables_that_cannot_be_written_are_refused_before(self):
         begun = (*STUDY, "--store", "s", "--part-rows", "5")
         for words in (begun, ("sweep", "--resume", "s")):
-            self.refused(2, "as .h5 or .csv", *words, "--table", "t.txt")
+            self.refused(2, "as .h5, .csv or .parquet", *words, "--table", "t.txt")
             self.refused(1, "cannot be written", *words, "--table", "no/folder/t.csv")
             if words is begun:
                 self.assertFalse(os.path.exists(os.path.join(self.path, "s")))
