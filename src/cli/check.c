@@ -537,6 +537,7 @@ cli_exit cli_check(const cli_arguments *arguments)
     lw_error error = {0};
     findings f = {0};
     cli_exit code = cli_read(arguments, &model, &options);
+    if (code == CLI_INPUT) cli_warn_of_refused(arguments);
     if (code) return code;
     count(model, &f);
 

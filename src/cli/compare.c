@@ -13,6 +13,7 @@ typedef struct method {
     lw_options options;
     lw_summary summary;
     double difference[TRACK_COUNT]; ///< against the reference; unused in the reference
+    double default_step;            ///< of equal steps, as none is given; 0: others
     lw_status refused;              ///< why it cannot simulate the model, LW_OK: it can
     lw_error reason;
 } method;
@@ -84,6 +85,7 @@ static cli_exit run_method(const lw_model *model, method *m, bool quiet, lw_row 
     const lw_sim_desc desc = {.options = &m->options};
     lw_status status = lw_sim_create(model, &desc, &sim, &error);
     if (status != LW_OK) return leave_out(m, status, &error);
+    m->default_step = m->options.step > 0 ? 0 : lw_sim_options(sim)->step;
     m->options = *lw_sim_options(sim);
     cli_progress progress = cli_progress_start(m->label, quiet, lw_sim_time(sim));
     status = lw_sim_run(sim, LW_OBSERVE_REACTION, row, user, cli_progress_step, &progress);
@@ -176,6 +178,18 @@ static void print_reasons(const comparison *c)
             printf("\n%s is left out: %s\n", c->method[i].label, c->method[i].reason.text);
 }
 
+// Equal steps have no tolerance: the length that they have where none is given.
+static void print_steps(const comparison *c)
+{
+    for (int i = 0; i < c->count; i++) {
+        const method *m = &c->method[i];
+        if (m->default_step > 0)
+            printf("\n%s takes equal steps, of %g s as none is given: differences that shrink with "
+                   "--step %g are errors of the step\n",
+                   m->label, m->default_step, m->default_step / 2);
+    }
+}
+
 /** Rows of the second table: name, value of a method. */
 #define FIGURE_LIST(X)                                                                             \
     X("energy_error", "energy error [J]", summary.energy_error)                                    \
@@ -215,6 +229,7 @@ static void json_method(cli_json *json, const method *m, const double *numbers, 
 #define X(key, text, value) json_number(json, key, (double)m->value);
     FIGURE_LIST(X)
 #undef X
+    if (m->default_step > 0) json_number(json, "default_step", m->default_step);
     json_open(json, what, '{');
     for (int g = 0; g < TRACK_COUNT; g++)
         json_number(json, track_group_name((track_group)g), numbers[g]);
@@ -286,6 +301,7 @@ cli_exit cli_compare(const cli_arguments *arguments)
         print_differences(c, &first);
         print_figures(c->method, c->count);
         print_reasons(c);
+        print_steps(c);
     }
     if (!code) code = check_validity(c->method, c->count);
     track_end(&first);

@@ -63,22 +63,39 @@ const char *cli_suggestion(char *room, size_t size, const char *name, const char
     return room;
 }
 
-cli_exit cli_read(const cli_arguments *arguments, lw_model **model, lw_options *options)
+static lw_status read_model(const cli_arguments *arguments, bool open, lw_model **model,
+                            lw_options *options, lw_error *error)
 {
-    lw_error error = {0};
-    lw_options_default(options);
     const lw_read_desc desc = {.base = arguments->base,
                                .limits = arguments->limits,
                                .limits_time = arguments->limits_time,
                                .cut = arguments->cut,
-                               .open = arguments->open,
+                               .open = open,
                                .keyframe = arguments->keyframe,
                                .inertia_check = arguments->inertia_check,
                                .package_path = arguments->package_path,
                                .missing_mesh = arguments->missing_mesh,
                                .set = arguments->set,
                                .nset = arguments->nset};
-    lw_status status = lw_model_read(arguments->operand, &desc, model, options, &error);
+    return lw_model_read(arguments->operand, &desc, model, options, error);
+}
+
+void cli_warn_of_refused(const cli_arguments *arguments)
+{
+    lw_model *model = NULL;
+    lw_options options;
+    lw_options_default(&options);
+    if (read_model(arguments, true, &model, &options, NULL) != LW_OK) return;
+    for (int i = 0; i < lw_model_warning_count(model); i++)
+        fprintf(stderr, "warning: %s\n", lw_model_warning(model, i));
+    lw_model_destroy(model);
+}
+
+cli_exit cli_read(const cli_arguments *arguments, lw_model **model, lw_options *options)
+{
+    lw_error error = {0};
+    lw_options_default(options);
+    lw_status status = read_model(arguments, arguments->open, model, options, &error);
     if (status != LW_OK) {
         cli_fail(status, &error);
         return status == LW_ERR_MEMORY ? CLI_FAILED : CLI_INPUT;

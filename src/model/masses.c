@@ -13,6 +13,8 @@
 #define HEAVY 1e4
 #define DENSE 1e6
 
+enum { NAMED = 3 }; ///< bodies in the message
+
 /** What fixed joints connect. */
 typedef struct parts {
     int *of;      ///< [nbody] first body of the part of a body; 0: fixed to the ground
@@ -58,24 +60,34 @@ static double lowest_density(const lwi_body *b)
     return b->mass / (4.0 / 3 * acos(-1) * radius * radius * radius);
 }
 
-static lw_status warn(lw_model *m, int first, int more, double times)
+// "body 'a'", "bodies 'a', 'b', 'c' and 2 more"
+static void name_bodies(const lw_model *m, const int *found, int n, char *text, size_t size)
 {
-    const lwi_body *b = &m->body[first];
-    char others[40] = "";
-    if (more) snprintf(others, sizeof others, " (and %d more)", more);
+    size_t used = (size_t)snprintf(text, size, n > 1 ? "bodies" : "body");
+    for (int i = 0; i < n && i < NAMED && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s '%s'", i ? "," : "",
+                                 m->body[found[i]].name);
+    if (n > NAMED && used < size) snprintf(text + used, size - used, " and %d more", n - NAMED);
+}
+
+static lw_status warn(lw_model *m, const int *found, int n, double median)
+{
+    const lwi_body *b = &m->body[found[0]];
+    char names[256];
+    name_bodies(m, found, n, names, sizeof names);
     return lwi_model_warn(
-        m, m->desc.body[first].place,
-        "body '%s'%s: %.6g kg are %.2g times the median of the parts that move, and "
+        m, m->desc.body[found[0]].place,
+        "%s: %.6g kg%s are %.2g times the median of the parts that move, and "
         "%.2g kg/m^3 or more with this inertia (osmium: 2.3e+04): is a unit of mass or length "
         "wrong?",
-        b->name, others, b->mass, times, lowest_density(b));
+        names, b->mass, n > 1 ? " of the first" : "", b->mass / median, lowest_density(b));
 }
 
 lw_status lwi_check_masses(lw_model *m, const lwi_rigid_graph *graph, lw_error *error)
 {
     parts p;
     double smallest = INFINITY, largest = 0;
-    int first = 0, n = 0;
+    int n = 0;
     for (int b = 1; b < m->nbody; b++) {
         if (m->body[b].mass > 0) smallest = fmin(smallest, m->body[b].mass);
         largest = fmax(largest, m->body[b].mass);
@@ -85,10 +97,12 @@ lw_status lwi_check_masses(lw_model *m, const lwi_rigid_graph *graph, lw_error *
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for rigid groups");
     if (!p.n) return LW_OK;
     const double median = p.mass[(p.n - 1) / 2];
+    int *found = LWI_PUSH(&m->arena, int, m->nbody);
+    if (!found) return lwi_fail(error, LW_ERR_MEMORY, "no memory for rigid groups");
     for (int b = 1; b < m->nbody; b++) {
         const lwi_body *body = &m->body[b];
         if (p.of[b] == 0 || body->mass < HEAVY * median || !(body->inertia[0] > 0)) continue;
-        if (lowest_density(body) >= DENSE && !n++) first = b;
+        if (lowest_density(body) >= DENSE) found[n++] = b;
     }
-    return n ? warn(m, first, n - 1, m->body[first].mass / median) : LW_OK;
+    return n ? warn(m, found, n, median) : LW_OK;
 }

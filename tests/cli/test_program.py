@@ -806,6 +806,38 @@ class Compare(Program):
                          "1e-11", "--atol", "1e-11", "--step", "1e-3", "--duration", "0.1", "--json")
         self.assertEqual([method["name"] for method in json.loads(done.stdout)["methods"]], ["rattle", "dense"])
 
+    def test_equal_steps_of_a_default_length_are_said(self):
+        # cassie held at the pelvis: rattle's distance is an error of its step, of order two
+        far = []
+        for step in (None, 5e-4):
+            arguments = ("compare", os.path.join(MODELS, "../../tests/models/cassie_v2.sdf"), "--base", "fixed", "--formulations",
+                         "rcr,rattle", "--duration", "0.01") + (("--step", str(step)) if step else ())
+            method = json.loads(self.call(*arguments, "--json").stdout)["methods"][1]
+            far.append(method["difference"]["angular acceleration"])
+            self.assertEqual(method.get("default_step"), None if step else 1e-3)
+            said = "rattle takes equal steps, of 0.001 s as none is given"
+            self.assertEqual(said in self.call(*arguments).stdout, not step)
+        self.assertAlmostEqual(far[0] / far[1], 4, delta=0.1)
+
+    def test_a_model_that_does_not_close_has_its_warnings(self):
+        model = self.path("open.yaml")
+        text = """linkwork: 1
+bodies:
+  a: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [0.5, 0, 0]}
+  b: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [3.5, 0, 0]}
+  c: {mass: 6e5, inertia: [100, 100, 100, 0, 0, 0], position: [4, 0, 0]}
+joints:
+  left: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, 0, 1]}
+  right: {type: revolute, between: [ground, b], at: [4, 0, 0], axis: [0, 0, 1]}
+  ball: {type: revolute, between: [ground, c], at: [4, 0, 0], axis: [0, 0, 1]}
+  middle: {type: revolute, between: [a, b], frame1: {position: [0.5, 0, 0]}, frame2: {position: [-0.5, 0, 0]}}
+"""
+        with open(model, "w", encoding="utf-8") as file:
+            file.write(text)
+        done = self.call("check", model, code=3)
+        self.assertIn("joint 'middle' (revolute, 'a' to 'b') does not close its loop", done.stderr.splitlines()[0])
+        self.assertRegex(done.stderr, r"\nwarning: .*open.yaml:5:3: body 'c': 600000 kg are 6e\+05 times")
+
     def test_a_formulation_that_cannot_is_named(self):
         done = self.call("compare", os.path.join(MODELS, "four_bar.yaml"), "--formulations",
                          "dense,aba", "--duration", "0.1", code=2)

@@ -118,7 +118,7 @@ static void repaired_inertia_satisfies_the_inequality(void **state)
 static void a_mass_that_no_material_has_is_a_warning(void **state)
 {
     (void)state;
-    const char *dense = "body 'ball' (and 1 more): 654498 kg are 6.5e+05 times";
+    const char *dense = "bodies 'ball', 'ball2': 654498 kg of the first are 6.5e+05 times";
 #define BALL(name, inertia) LINK(name, "654498.5", inertia, inertia, inertia)
 #define DENSE BALL("ball", "163.6") HINGE("arm", "ball")
     expect(ARM DENSE BALL("ball2", "163.6") HINGE("base", "ball2") LINK("hand", "1", "1", "1", "1")
