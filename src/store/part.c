@@ -185,26 +185,24 @@ static void renumber(const making *m, lw_table *table)
     for (int i = 0; i < table->rows; i++) lwi_table_row(table, i)[0] = m->first + i;
 }
 
-static lw_status put(const making *m, const lw_table *table, FILE *file, const char *const *text,
-                     const size_t *size)
+static lw_status put(const making *m, const lw_table *table, int failed, FILE *file,
+                     const char *const *text, const size_t *size)
 {
     char hash[LWI_SHA256_SIZE];
-    int failed = 0;
     TRY(lwi_csv_table_put(file, table, m->error));
     if (fflush(file)) return lwi_fail(m->error, LW_ERR_MEMORY, "no memory for a part");
     lwi_sha256_of(*text, *size, hash);
-    for (int i = 0; i < table->rows; i++) failed += *lw_table_string(table, i) != 0;
     fprintf(file, CLOSING "%s\n", table->rows, failed, hash);
     return LW_OK;
 }
 
-static lw_status write_part(const making *m, int part, const lw_table *table)
+static lw_status write_part(const making *m, int part, const lw_table *table, int failed)
 {
     char name[LWI_PART_NAME], *text = NULL;
     size_t size = 0;
     FILE *file = open_memstream(&text, &size);
     if (!file) return lwi_fail(m->error, LW_ERR_MEMORY, "no memory for a part");
-    lw_status status = put(m, table, file, (const char *const *)&text, &size);
+    lw_status status = put(m, table, failed, file, (const char *const *)&text, &size);
     if ((fclose(file) || !text) && status == LW_OK)
         status = lwi_fail(m->error, LW_ERR_MEMORY, "no memory for a part");
     lwi_part_name(&m->store->manifest, part, name);
@@ -217,6 +215,7 @@ static lw_status write_part(const making *m, int part, const lw_table *table)
 static lw_status run_study(making *m, lw_sweep *sweep, lw_study *study, int part)
 {
     lw_table *table;
+    int failed = 0;
     const lw_status status = lw_sweep_run(sweep, lw_study_row, study, m->progress, m->user);
     if (status != LW_OK) {
         const lw_error *why = lw_study_error(study);
@@ -225,7 +224,9 @@ static lw_status run_study(making *m, lw_sweep *sweep, lw_study *study, int part
     }
     TRY(lw_study_table(study, &table, m->error));
     renumber(m, table);
-    const lw_status written = write_part(m, part, table);
+    // one that an event of the model has stopped has not failed
+    for (int i = 0; i < table->rows; i++) failed += lw_sweep_status(sweep, i) != LW_OK;
+    const lw_status written = write_part(m, part, table, failed);
     lw_table_free(table);
     return written;
 }

@@ -60,6 +60,17 @@ class Store(InFolder):
         state = self.state()
         self.assertEqual((state["rows"], state["failed"], state["complete"]), (36, 12, 36))
 
+    def test_variants_that_an_event_stops_have_not_failed(self):
+        with open(os.path.join(self.path, "stops.yaml"), "w", encoding="ascii") as file:
+            file.write('linkwork: 1\nparameters: {limit: 0.5}\nbodies: {arm: {mass: 1}}\n'
+                       'joints: {A: {type: prismatic, between: [ground, arm], axis: [0, 0, -1], at: [0, 0, 0]}}\n'
+                       'events: {far: {when: A.q0 - limit, stop: true}}\nmeasures: {way: joint.A.q0}\n')
+        self.run_ok("sweep", "stops.yaml", "--vary", "limit=0.1,0.2,9", "--vary", "body.arm.mass=1,-1", "--duration", "1",
+                    "--store", "s", "--part-rows", "2", "-q")
+        state = self.state()
+        self.assertEqual((state["rows"], state["failed"]), (6, 3))
+        self.assertEqual(self.merged("s").decode().count('"stopped"'), 2)
+
     def test_a_study_in_which_nothing_can_run_is_refused(self):
         study = ("sweep", MODEL, "--vary", "body.cart.mass=-1,-2", "--duration", "0.1", "--store", "s")
         self.refused(3, "mass", *study)
