@@ -104,7 +104,10 @@ static lw_status set_callback(lw_batch *b, const draft *d, int v, lw_error *why)
     variant->call.batch = b;
     variant->call.number = lw_batch_number(b, d->first[v]);
     const lw_status status = lw_sim_set_callback(variant->sim, call_back, variant);
-    if (status != LW_OK) *why = *lw_sim_error(variant->sim);
+    if (status == LW_OK) return LW_OK;
+    *why = *lw_sim_error(variant->sim);
+    lw_sim_destroy(variant->sim); // it cannot begin
+    variant->sim = NULL;
     return status;
 }
 

@@ -308,7 +308,7 @@ typedef struct lwi_asked {
         lw_error *why;
     } * place;        // [row]
     lw_status *ended; // [count] at the end of a step call
-    lw_error why;
+    lw_error *why;    // [count] the same
 } asked;
 
 static void add_row(lwi_worker *w, int instance, double t, const lwi_snapshot *m, lw_status *status,
@@ -332,6 +332,16 @@ static void add_row(lwi_worker *w, int instance, double t, const lwi_snapshot *m
     memcpy(a->angular_velocity + r * n, m->w, n * sizeof *a->angular_velocity);
     memcpy(a->inputs + r * ninput, b->inputs + (size_t)instance * ninput,
            ninput * sizeof *a->inputs);
+}
+
+// Not by a step: the reason is in the message of the instance.
+static void fail(lw_batch *b, int i, lw_status status, const char *why)
+{
+    LWI_ASSERT_INDEX(i, b->n);
+    lwi_instance *instance = &b->instance[i];
+    instance->status = status;
+    instance->control.failed = true;
+    lwi_copy_text(instance->failure, sizeof instance->failure, why);
 }
 
 // Calls, and gives the values to the instances of the rows, or the reason why there are none.
@@ -377,11 +387,12 @@ static void answer_block(block *p)
     if (lanes) rates(p, m->request.t, m->request.x, m->request.xdot, lanes, m->status);
 }
 
-// The inputs at the states where the instances are now, for their rows.
+// The inputs at the states where the instances are now, for their rows; one that has none fails, and the others continue.
 static void know_inputs(lwi_worker *w)
 {
-    const lw_batch *b = w->batch;
+    lw_batch *b = w->batch;
     lw_status *status = w->asked->ended;
+    lw_error *why = w->asked->why;
     for (int g = 0; g < w->ngroup; g++)
         for (int k = w->group[g].first; k < w->group[g].first + w->group[g].count; k++) {
             const int i = w->list[k];
@@ -393,17 +404,23 @@ static void know_inputs(lwi_worker *w)
             if (status[k] == LW_OK && !instance->known)
                 status[k] = lwi_evaluate_motion(
                     w->group[g].evaluate, 1, instance->t, b->x + (size_t)i * (size_t)b->nx, 0,
-                    b->inputs + (size_t)i * (size_t)b->ninput, &motion, &w->asked->why);
+                    b->inputs + (size_t)i * (size_t)b->ninput, &motion, &why[k]);
             if (status[k] == LW_OK && !instance->known)
-                add_row(w, i, instance->t, motion, &status[k], &w->asked->why);
+                add_row(w, i, instance->t, motion, &status[k], &why[k]);
         }
     call(w);
-    for (int k = 0; k < w->count; k++) b->instance[w->list[k]].known = status[k] == LW_OK;
+    for (int k = 0; k < w->count; k++) {
+        lwi_instance *instance = &b->instance[w->list[k]];
+        instance->known = status[k] == LW_OK;
+        if (status[k] != LW_OK && instance->status == LW_OK)
+            fail(b, w->list[k], status[k], why[k].text);
+    }
 }
 
 static void step_together(lwi_worker *w)
 {
     int k = 0;
+    if (!w->nblock) return; // none of its instances could begin
     for (int g = 0; g < w->ngroup; g++)
         for (int first = 0; first < w->group[g].count; first += w->block[k++].width) {
             const int last = first + w->block[k].width, count = w->group[g].count;
@@ -442,20 +459,22 @@ static int look_up(void *user, double time, double end)
 
 static void step_alone(lwi_worker *w, int i)
 {
-    const lw_batch *b = w->batch;
+    lw_batch *b = w->batch;
     lwi_instance *instance = &b->instance[i];
     lw_sim *sim = b->variant[instance->variant].sim;
-    if (instance->status != LW_OK || instance->t >= b->to) return;
-    instance->stopped &= sim->pending != LWI_NEW_STATE;
-    instance->over = instance->stopped;
-    if (instance->stopped) return;
-    const lw_status status = lw_sim_step_progress(sim, b->to, look_up, w);
-    instance->t = sim->t;
-    instance->stopped = sim->triggers.stopped >= 0;
-    if (status == LW_OK || b->cancel.stopped) return;
-    instance->status = status;
-    instance->control.failed = true;
-    lwi_copy_text(instance->failure, sizeof instance->failure, lw_sim_error(sim)->text);
+    lw_status status = LW_OK;
+    if (instance->status != LW_OK || instance->t > b->to) return;
+    if (instance->t < b->to) {
+        instance->stopped &= sim->pending != LWI_NEW_STATE;
+        instance->over = instance->stopped;
+        if (instance->stopped) return;
+        status = lw_sim_step_progress(sim, b->to, look_up, w);
+        instance->t = sim->t;
+        instance->stopped = sim->triggers.stopped >= 0;
+        if (b->cancel.stopped) return;
+    }
+    if (status == LW_OK) status = lwi_sim_call_back_here(sim, "inputs");
+    if (status != LW_OK) fail(b, i, status, lw_sim_error(sim)->text);
 }
 
 void lwi_worker_step(lwi_worker *w)
@@ -552,9 +571,10 @@ static lw_status make_asked(lwi_worker *w)
     a->inputs = LWI_PUSH(&w->arena, double, n *(size_t)w->batch->ninput);
     a->place = LWI_PUSH(&w->arena, struct place, n);
     a->ended = LWI_PUSH(&w->arena, lw_status, n);
+    a->why = LWI_PUSH(&w->arena, lw_error, n);
     if (!a->instance || !a->time || !a->q || !a->qd || !a->signal || !a->position ||
         !a->quaternion || !a->velocity || !a->angular_velocity || !a->inputs || !a->place ||
-        !a->ended)
+        !a->ended || !a->why)
         return LW_ERR_MEMORY;
     a->states = (lw_batch_states){.instance = a->instance,
                                   .time = a->time,

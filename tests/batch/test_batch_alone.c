@@ -463,6 +463,78 @@ static void a_callback_that_fails_ends_the_instances_of_its_call(void **state)
     lw_model_destroy(model);
 }
 
+static lw_status push_or_not(void *user, const lw_batch_states *s, double *inputs)
+{
+    (void)user;
+    for (int k = 0; k < s->count; k++) inputs[k] = s->instance[k] == 2 ? NAN : 1;
+    return LW_OK;
+}
+
+static lw_status observing_row(void *user, lw_batch *batch, double time)
+{
+    (void)time;
+    for (int i = 0; i < lw_batch_instances(batch); i++) {
+        const lw_observation *o;
+        if (lw_batch_status(batch, i) != LW_OK) continue;
+        const lw_status status = lw_batch_observe(batch, i, LW_OBSERVE_REACTION, &o);
+        if (status != LW_OK) return status;
+        ++*(int *)user;
+    }
+    return LW_OK;
+}
+
+// Instances 1 and 2 cannot begin, for a tolerance and for want of an input; with more threads than instances that can.
+static void instances_without_values_at_the_start_fail_alone(void **state)
+{
+    (void)state;
+    static const char *const integrators[] = {"dopri54", "bdf"};
+    static const char *const rtol[] = {"option.rtol"};
+    static const double tolerance[] = {1e-6, -1, 1e-6, 1e-7};
+    lw_model *model = parse_smooth();
+    for (int m = 0; m < 2; m++)
+        for (int threads = 1; threads <= 4; threads++) {
+            lw_sweep *sweep;
+            lw_error error = {0};
+            const lw_options options = called_options(integrators[m]);
+            const lw_batch_desc desc = {.options = &options,
+                                        .instances = 4,
+                                        .threads = threads,
+                                        .nvary = 1,
+                                        .vary = rtol,
+                                        .values = tolerance,
+                                        .callback = push_or_not};
+            int observed = 0;
+            ok(lw_sweep_create(model, &desc, &sweep, &error), &error);
+            ok(lw_sweep_run(sweep, observing_row, &observed, NULL, NULL), lw_sweep_error(sweep));
+            assert_int_equal(lw_sweep_failed(sweep), 2);
+            assert_non_null(
+                strstr(lw_sweep_failure(sweep, 2), "input 'push': the callback gives nan"));
+            assert_true(observed >= 4 && observed % 2 == 0);
+            lw_sweep_destroy(sweep);
+        }
+    lw_model_destroy(model);
+}
+
+static void a_model_without_inputs_is_refused(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\nbodies: {a: {mass: 1}}\n"
+        "joints: {A: {type: prismatic, between: [ground, a], at: [0, 0, 0], axis: [1, 0, 0]}}\n";
+    lw_sweep *sweep;
+    lw_model *model;
+    lw_error error = {0};
+    const lw_read_desc desc = {.format = "yaml"};
+    static const char *const mass[] = {"body.a.mass"};
+    static const double kg[] = {1, 2};
+    const lw_batch_desc two = {
+        .instances = 2, .nvary = 1, .vary = mass, .values = kg, .callback = push_or_not};
+    ok(lw_model_parse(text, strlen(text), "text", &desc, &model, NULL, &error), &error);
+    assert_int_equal(lw_sweep_create(model, &two, &sweep, &error), LW_ERR_ARGUMENT);
+    assert_non_null(strstr(error.text, "the model has no inputs that a callback could set"));
+    lw_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -473,6 +545,8 @@ int main(void)
         cmocka_unit_test(instances_with_a_callback_have_the_bits_of_single_runs),
         cmocka_unit_test(values_that_are_not_finite_end_their_instance),
         cmocka_unit_test(a_callback_that_fails_ends_the_instances_of_its_call),
+        cmocka_unit_test(instances_without_values_at_the_start_fail_alone),
+        cmocka_unit_test(a_model_without_inputs_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -272,7 +272,7 @@ class Batch:
     def _alone(self) -> Iterator[Any]:
         """The handle; no other thread has it meanwhile."""
         if not self._busy.acquire(blocking=False):
-            raise ArgumentError("the batch is at work in another thread")
+            raise ArgumentError("the batch is at work in another thread, or calls its callback")
         try:
             yield self._handle
         finally:
