@@ -536,7 +536,10 @@ class Simulation:
     def set_joints(self, q: ArrayLike, qd: Optional[ArrayLike] = None,
                    time: Optional[float] = None) -> None:
         """Sets coordinates q [model.nq] and speeds qd [model.nv] (default: zero) of the tree's joints;
-        the other joints are computed, floating bodies are unchanged."""
+        the other joints are computed, floating bodies are unchanged (:meth:`set_tree` sets them too)."""
+        if self.model.bases and np.shape(q) == (self.model.tree_nq,):
+            raise ArgumentError(f"q: expected the {self.model.nq} numbers of the joints, got {self.model.tree_nq} with "
+                                "floating bases, which set_tree takes")
         array = numbers(q, (self.model.nq,), "q")
         speeds = np.zeros(self.model.nv) if qd is None else numbers(qd, (self.model.nv,), "qd")
         with self._alone():

@@ -237,6 +237,16 @@ def test_set_joints(ur5):
         sim.set_joints(q * np.nan)
 
 
+def test_vectors_of_data_are_those_of_set_tree():
+    model = lw.load(MODELS / "anymal_c.urdf", base="floating")
+    sim = lw.Simulation(model)
+    q, v = model.start()
+    with pytest.raises(lw.ArgumentError, match="got 19 with floating bases, which set_tree takes"):
+        sim.set_joints(q, v)
+    sim.set_tree(q, v + 1)
+    assert np.allclose(sim.tree()[1], v + 1, rtol=0, atol=1e-15)
+
+
 def test_files_are_written_and_read(crane, tmp_path):
     paths = [tmp_path / "run.h5", tmp_path / "run.csv"]
     run = lw.simulate(crane, 0.3, sample=0.01, output=paths)
