@@ -74,16 +74,28 @@ void lwi_singular_names(const lw_model *model, int joint, char *text, size_t siz
     if (n > fit && size - used > 5) memcpy(text + used, ", ...", 6);
 }
 
-// "singular position at t = 1 s: the constraints of ... depend on each other here, ...", then `advice`.
+// Length of what callers put before it, as "the initial state at t = 0: ".
+enum { BEFORE = 48 };
+#define FORMAT                                                                                     \
+    "singular position at t = %.9g s: the constraints of %s depend on each other "                 \
+    "here, but not nearby (pivot %.1e); %s%s"
+
+// "singular position at t = 1 s: the constraints of ... depend on each other here, ...", then `advice`, `choices`.
+// Choices are left out rather than cut; for them, joints of the loop are.
 static lw_status fail(const lw_model *model, int joint, double t, double pivot, const char *advice,
-                      lw_error *error)
+                      const char *choices, lw_error *error)
 {
     char which[320];
-    lwi_singular_names(model, joint, which, sizeof which);
-    return lwi_fail(error, LW_ERR_SINGULAR,
-                    "singular position at t = %.9g s: the constraints of %s depend on each other "
-                    "here, but not nearby (pivot %.1e); %s",
-                    t, which, pivot, advice);
+    size_t size = sizeof which;
+    lwi_singular_owner(model, joint, which, sizeof which);
+    const int limit = (int)sizeof error->text - BEFORE,
+              room = limit - snprintf(NULL, 0, FORMAT, t, "", pivot, advice, choices);
+    if (room <= (int)strlen(which))
+        choices = "";
+    else if (choices[0] && (size_t)room < size)
+        size = (size_t)room;
+    lwi_singular_names(model, joint, which, size);
+    return lwi_fail(error, LW_ERR_SINGULAR, FORMAT, t, which, pivot, advice, choices);
 }
 
 lw_status lwi_singular_fail(const lw_model *model, int joint, double t, double pivot,
@@ -93,29 +105,27 @@ lw_status lwi_singular_fail(const lw_model *model, int joint, double t, double p
         model, joint, t, pivot,
         "the continuation of the motion is not determined: end the run before, or start it a "
         "little off",
-        error);
+        "", error);
 }
 
 lw_status lwi_singular_fail_speeds(const lw_model *model, int joint, double t, double pivot,
                                    int body, double off, const char *choices, lw_error *error)
 {
-    char advice[480];
+    char advice[320];
     snprintf(advice, sizeof advice,
              "no motion leads on with the velocities given, that of body '%.100s' would change by "
-             "%.3g m/s or rad/s at once: start a little off, with velocities that fit there%s",
-             model->body[body].name, off, choices);
-    return fail(model, joint, t, pivot, advice, error);
+             "%.3g m/s or rad/s at once: start a little off, with velocities that fit there",
+             model->body[body].name, off);
+    return fail(model, joint, t, pivot, advice, choices, error);
 }
 
 lw_status lwi_singular_fail_rest(const lw_model *model, int joint, double t, double pivot,
                                  const char *choices, lw_error *error)
 {
-    char advice[320];
-    snprintf(advice, sizeof advice,
-             "from rest the loads do not single out one motion: give velocities, which may be "
-             "small, or start a little off%s",
-             choices);
-    return fail(model, joint, t, pivot, advice, error);
+    return fail(model, joint, t, pivot,
+                "from rest the loads do not single out one motion: give velocities, which may be "
+                "small, or start a little off",
+                choices, error);
 }
 
 lw_status lwi_singular_fail_stop(const lw_model *model, int joint, double t, double pivot,
@@ -124,7 +134,7 @@ lw_status lwi_singular_fail_stop(const lw_model *model, int joint, double t, dou
     char advice[160];
     snprintf(advice, sizeof advice,
              "%s, as asked (singular: stop); pass steps across, on the same branch", end);
-    return fail(model, joint, t, pivot, advice, error);
+    return fail(model, joint, t, pivot, advice, "", error);
 }
 
 lw_status lwi_singular_fail_driven(const lw_model *model, int joint, double t, double pivot,
@@ -139,5 +149,5 @@ lw_status lwi_singular_fail_driven(const lw_model *model, int joint, double t, d
              "the drive%s of joint%s %s %s at a dead point, where these joints lock: end the run "
              "before, or drive another joint",
              count > 1 ? "s" : "", count > 1 ? "s" : "", names, count > 1 ? "are" : "is");
-    return fail(model, joint, t, pivot, advice, error);
+    return fail(model, joint, t, pivot, advice, "", error);
 }

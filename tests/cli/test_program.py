@@ -429,6 +429,13 @@ class Look(Program):
             self.assertRegex(done.stderr, r"singular position at t = 0 s: the constraints of joint '\w'")
             self.assertIn("from rest the loads do not single out one motion", done.stderr)
             self.assertRegex(done.stderr, r"; motions lead on with qd of 'A', 'B', 'C', 'D' as 0, 1, 0, 1 or 1, -1, 1, 1\s*$")
+        # choices are never cut: joints of the loop are left out for them
+        named = re.sub(r"(  B: .*)\}", r"\1, qd: [1]}", flat)
+        for joint, name in ("A", "lower_left_pin"), ("B", "upper_left_pin"), ("C", "upper_right_pin"), ("D", "lower_right_pin"):
+            named = named.replace(f"  {joint}: {{", f"  {name}: {{")
+        self.assertRegex(self.call("run", self.write("named.yaml", named), code=1).stderr,
+                         r"the constraints of joint '\w+' and those of '.*; motions lead on with qd of 'lower_left_pin', "
+                         r"'upper_left_pin', 'upper_right_pin', 'lower_right_pin' as 1, -1, 1, 1 or 0, 1, 0, 1\s*$")
         # what is predicted to take more than ten times as long as the fastest is not tried
         many = self.write("many.yaml", "linkwork: 1\ngenerate: {n_four_bar: {n: 20, q: [1.5707963267948966, 0, 0]}}\n")
         self.assertIn("; not tried: dense\n", self.call("check", many, code=1).stdout)
