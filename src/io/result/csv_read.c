@@ -203,6 +203,11 @@ static lw_status read_row(parser *p, lwi_csv_table *t, lw_error *error)
         } else if (end == at || (*end && *end != ',') || !isfinite(row[i]))
             return fail_at(p, error, at, "'%.*s' in column '%.60s' is not a finite number",
                            (int)strcspn(at, ","), at, t->column[i].name);
+        // in a result, of any program, it is as good as zero; in a table it is a parameter
+        if (p->kind == LWI_CSV_TABLE && lwi_number_underflows(at + strspn(at, " \t"), row[i]))
+            return fail_at(p, error, at,
+                           "'%.*s' in column '%.60s' is too small, expected 0 or at least 4.9e-324",
+                           (int)strcspn(at, ","), at, t->column[i].name);
         if (!*end && i < t->n - 1)
             return fail_at(p, error, end, "the row has %d fields, the header %d", i + 1, t->n);
         if (*end && i == t->n - 1)

@@ -177,6 +177,7 @@ static void wrong_tables_are_reported(void **state)
         {"a,b\n1\n", "1 fields, the header 2", 2},
         {"a,b\n1,2\n1,x\n", "'x' in column 'b'", 3},
         {"a,b\n1,nan\n", "not a finite number", 2},
+        {"a,b\n1, 1e-400\n", "too small", 2},
         {"a,a\n1,2\n", "two columns", 1},
         {"a,\n1,2\n", "no name", 1},
     };
