@@ -210,7 +210,8 @@ typedef lw_status (*lw_input_callback)(void *user, const lw_observation *state, 
 /** Sets the function that computes all inputs; NULL: they keep their values.  Inputs that it leaves alone keep theirs.
  *  Across singular positions (option `singular`: pass) inputs are those of the state before.  This call allocates
  *  memory, steps do not.  Each evaluation costs the kinematics of the state in addition.
- *  @return LW_ERR_ARGUMENT: the model has no inputs; LW_ERR_UNSUPPORTED: a formulation with own steps (index3, rattle) */
+ *  Formulations with own steps (index3, rattle) call it wherever they evaluate forces, for Newton's iterations too.
+ *  @return LW_ERR_ARGUMENT: the model has no inputs */
 LW_API lw_status lw_sim_set_callback(lw_sim *sim, lw_input_callback callback, void *user);
 
 /** What an impact did. */

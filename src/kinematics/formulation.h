@@ -87,6 +87,14 @@ void lwi_snapshot_from_joints(const lw_model *model, double t, lwi_snapshot *sna
 
 typedef struct lwi_formulation lwi_formulation;
 
+/** Inputs that follow from the motion within a step: for formulations with `step`, wherever they evaluate forces. */
+typedef struct lwi_feedback {
+    lw_status (*apply)(void *user); ///< sets the inputs from `motion`; NULL: inputs are constant
+    void *user;
+    lwi_snapshot *motion; ///< the present motion at the level TWIST, without merged bodies
+    lw_status status; ///< of the first call that failed; no other follows until it is LW_OK again
+} lwi_feedback;
+
 /** Workspace of one formulation for one model.  Only its creation allocates. */
 typedef struct lwi_work {
     const lw_model *model;
@@ -106,15 +114,16 @@ typedef struct lwi_work {
     int nkept; ///< numbers that `keep` of the formulation writes
     const unsigned char *
         mode; ///< [model nmode] of forces, set by the caller of steps; NULL: they follow from the state
-    lwi_states states; ///< of signals, in the state of the present evaluation (lwi_states_set)
-    bool fixed_cost;   ///< every step costs the same: none is split or repeated
-    bool fixed_step;   ///< steps are equal: none is divided, tolerances do not apply
-    bool own_output;   ///< `observe` has the accelerations and reactions of the steps themselves
-    bool controls;     ///< steps are chosen by `error` of the formulation
-    bool multistep;    ///< the integrator is one (lwi_integrator_type)
-    bool threads;      ///< several threads share an evaluation
-    bool on_ranks;     ///< the processes of the simulation do
-    bool segments;     ///< rates are those of long paths in segments, without the option `plan`
+    lwi_states states;     ///< of signals, in the state of the present evaluation (lwi_states_set)
+    lwi_feedback feedback; ///< of the present step
+    bool fixed_cost;       ///< every step costs the same: none is split or repeated
+    bool fixed_step;       ///< steps are equal: none is divided, tolerances do not apply
+    bool own_output; ///< `observe` has the accelerations and reactions of the steps themselves
+    bool controls;   ///< steps are chosen by `error` of the formulation
+    bool multistep;  ///< the integrator is one (lwi_integrator_type)
+    bool threads;    ///< several threads share an evaluation
+    bool on_ranks;   ///< the processes of the simulation do
+    bool segments;   ///< rates are those of long paths in segments, without the option `plan`
     /** [s] start of the first step that was kept though Newton did not converge; INFINITY: none */
     double valid_until;
     bool resumed;   ///< `enter` corrects the state of a run: discrete state and ranks are kept
@@ -165,6 +174,8 @@ struct lwi_formulation {
      *  unchanged.  NULL: the formulation has rates. */
     lw_status (*step)(lwi_work *, double t, double h, double *x, const double *inputs);
     const char *integrator; ///< with `step`: the integrator that calls it
+    /** With `step`: what x has of the forces before, for the inputs at (t, x).  NULL: x has nothing of them. */
+    lw_status (*refresh)(lwi_work *, double t, double *x, const double *inputs);
     /** Local error of a step of length h from `before` to `after`, relative to rtol and atol;
      *  `last` [nx] is the state at the start of the previous step, of length last_h (0: none).  NULL: unknown. */
     double (*error)(lwi_work *, double h, const double *before, const double *after, double last_h,

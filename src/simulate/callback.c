@@ -2,7 +2,8 @@
 //
 // It is called before each evaluation of the rates, with the motion of the state, so that all formulations with rates and
 // all their integrators use it: the state is observed, at the cost of its kinematics, and the inputs are then those of
-// any other evaluation.
+// any other evaluation.  Formulations with own steps call it where they evaluate forces (lwi_feedback), with the motion
+// that the step has there.
 #include "simulate/simulation.h"
 
 #include "model/model.h"
@@ -27,12 +28,6 @@ lw_status lw_sim_set_callback(lw_sim *sim, lw_input_callback function, void *use
     if (function && sim->model->desc.ninput == 0)
         return lwi_fail(&sim->error, LW_ERR_ARGUMENT,
                         "the model has no inputs that a callback could set");
-    if (function && sim->work->formulation->step)
-        return lwi_fail(
-            &sim->error, LW_ERR_UNSUPPORTED,
-            "%s: its steps evaluate forces within a step, where inputs are constant; use "
-            "another formulation with a callback",
-            sim->work->formulation->name);
     if (function) TRY(allocate(sim));
     sim->callback.function = function;
     sim->callback.user = user;
@@ -71,23 +66,55 @@ lw_status lwi_callback_fail(lw_status status, double t, lw_error *error)
                     lw_status_text(status));
 }
 
-lw_status lwi_sim_call_back(lw_sim *sim, double t, const double *x)
+// The inputs at the motion of the snapshot.
+static lw_status call(void *user)
 {
+    lw_sim *sim = user;
     lwi_callback *c = &sim->callback;
     const size_t n = (size_t)sim->model->desc.ninput;
-    if (!c->function) return LW_OK;
-    TRY(sim->work->formulation->observe(sim->work, t, x, sim->inputs, LW_OBSERVE_TWIST,
-                                        &c->snapshot));
+    const double t = c->snapshot.t;
     lwi_observe_merged(sim->model, LW_OBSERVE_TWIST, sim->inputs, &sim->loads, &c->snapshot);
-    c->snapshot.t = t;
     const lw_observation seen = observation_of(&c->snapshot);
     memcpy(c->value, sim->inputs, n * sizeof *c->value);
-    const lw_status status = c->function(c->user, &seen, c->value);
-    c->failed = status != LW_OK;
-    if (c->failed) return lwi_callback_fail(status, t, &sim->work->error);
+    c->status = c->function(c->user, &seen, c->value);
+    c->failed = c->status != LW_OK;
+    if (c->failed) return lwi_callback_fail(c->status, t, &sim->work->error);
     TRY(lwi_callback_check(sim->model, c->value, t, &sim->work->error));
     memcpy(sim->inputs, c->value, n * sizeof *c->value);
     return LW_OK;
+}
+
+lw_status lwi_sim_call_back(lw_sim *sim, double t, const double *x)
+{
+    lwi_callback *c = &sim->callback;
+    if (!c->function) return LW_OK;
+    c->snapshot.t = t;
+    TRY(sim->work->formulation->observe(sim->work, t, x, sim->inputs, LW_OBSERVE_TWIST,
+                                        &c->snapshot));
+    c->snapshot.t = t;
+    return call(sim);
+}
+
+lw_status lwi_sim_own_step(lw_sim *sim, double t, double h, double *x)
+{
+    lwi_work *work = sim->work;
+    lwi_callback *c = &sim->callback;
+    if (!c->function) return work->formulation->step(work, t, h, x, sim->inputs);
+    if (c->failed && c->status != LW_ERR_NOT_FINITE) return c->status; // no shorter step helps
+    work->feedback = (lwi_feedback){.apply = call, .user = sim, .motion = &c->snapshot};
+    const lw_status status = work->formulation->step(work, t, h, x, sim->inputs);
+    work->feedback = (lwi_feedback){0};
+    return status;
+}
+
+lw_status lwi_sim_refresh(lw_sim *sim)
+{
+    const lwi_formulation *f = sim->work->formulation;
+    if (!sim->callback.function || !f->refresh) return LW_OK;
+    TRY(lwi_sim_call_back_here(sim, "start of a step"));
+    if (sim->callback.failed) return LW_OK;
+    const lw_status status = f->refresh(sim->work, sim->t, sim->x, sim->inputs);
+    return status == LW_OK ? LW_OK : lwi_sim_fail_work(sim, status, "start of a step");
 }
 
 lw_status lwi_sim_call_back_here(lw_sim *sim, const char *when)

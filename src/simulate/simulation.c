@@ -79,7 +79,7 @@ static lw_status step(void *user, double t, double h, double *x)
     LWI_ASSERT(((lw_sim *)user)->work->formulation->step);
     lw_sim *sim = user;
     TRY(check_cancel(sim));
-    return sim->work->formulation->step(sim->work, t, h, x, sim->inputs);
+    return lwi_sim_own_step(sim, t, h, x);
 }
 
 static double step_error(void *user, double h, const double *before, const double *after,
@@ -339,6 +339,7 @@ const lw_error *lw_sim_error(const lw_sim *sim)
 static lw_status notify_integrator(lw_sim *sim)
 {
     if (sim->pending == LWI_NOTHING) return LW_OK;
+    TRY(lwi_sim_refresh(sim));
     const lwi_jump what = sim->pending == LWI_NEW_STATE ? LWI_JUMP_STATE : LWI_JUMP_RATES;
     TRY(sim->integrator->type->restart(sim->integrator, sim->t, sim->x, what, &sim->error));
     if (what == LWI_JUMP_STATE && sim->integrator->type->recall)

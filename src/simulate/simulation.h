@@ -120,8 +120,9 @@ typedef struct lwi_callback {
     void *user;
     double *value; ///< [ninput] scratch; NULL before the first function
     lwi_snapshot snapshot;
-    bool failed; ///< in the last call: observations use the inputs before
-    bool known;  ///< the inputs are those of the present state (of batches)
+    bool failed;      ///< in the last call: observations use the inputs before
+    lw_status status; ///< what the last call returned
+    bool known;       ///< the inputs are those of the present state (of batches)
 } lwi_callback;
 
 enum { LWI_PASSAGE_NODES = 6 };
@@ -261,6 +262,10 @@ lw_status lwi_sim_call_back(lw_sim *sim, double t, const double *x);
 lw_status lwi_callback_check(const lw_model *model, const double *value, double t, lw_error *error);
 /** The message of a callback that has failed.  @return the status */
 lw_status lwi_callback_fail(lw_status status, double t, lw_error *error);
+/** A step by the formulation's `step`, with the inputs of the caller's function. */
+lw_status lwi_sim_own_step(lw_sim *sim, double t, double h, double *x);
+/** Before the first step after a change: the state has the forces of the caller's function. */
+lw_status lwi_sim_refresh(lw_sim *sim);
 /** The same at the present state; the message is in sim->error. */
 lw_status lwi_sim_call_back_here(lw_sim *sim, const char *when);
 

@@ -146,8 +146,22 @@ void lwi_system_find_undetermined(lwi_system *s)
 
 // ----------------------------------------------------------------------------------- accelerations
 
+// The inputs at the current motion.
+static void feed_back(lwi_system *s, double t)
+{
+    lwi_feedback *f = s->feedback;
+    if (f->status != LW_OK) return;
+    lwi_system_read_joints(s, t);
+    lwi_system_observe(s, t, LW_OBSERVE_TWIST, f->motion);
+    if (s->model->nstate)
+        memcpy(f->motion->states, s->states->value,
+               (size_t)s->model->nstate * sizeof *f->motion->states);
+    f->status = f->apply(f->user);
+}
+
 void lwi_system_forces(lwi_system *s, double t, const double *inputs)
 {
+    if (s->feedback && s->feedback->apply) feed_back(s, t);
     const lwi_kin kin = {.R = s->motion.R,
                          .r = s->motion.r,
                          .v = s->motion.v,

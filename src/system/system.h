@@ -102,6 +102,7 @@ typedef struct lwi_system {
     double min_pivot;            ///< smallest pivot of these, as a share of its S_rr
     int min_pivot_edge;          ///< its edge
     unsigned char *undetermined; ///< [njoint] as in lwi_snapshot, by lwi_system_prepare_reactions
+    lwi_feedback *feedback; ///< of the work, where forces are evaluated; NULL: inputs are constant
     lwi_min_norm *min_norm; ///< NULL: no row is redundant, or without lwi_system_prepare_reactions
     lwi_shared
         *common; ///< that with its plan and generic ranks; NULL: there is none.  At creation only
@@ -290,7 +291,8 @@ void lwi_system_move(lwi_system *system, const double (*x)[6]);
 
 // ---------------------------------------------------------------------------------------- dynamics
 
-/** loads := the forces of the model at the current motion, moved to the bodies that merged ones belong to. */
+/** loads := the forces of the model at the current motion, moved to the bodies that merged ones belong to.  With
+ *  feedback the inputs are those of this motion; a failure is in its status. */
 void lwi_system_forces(lwi_system *system, double t, const double *inputs);
 /** Where rates of states of signals are computed: at the current motion of the system. */
 typedef struct lwi_signals_at {

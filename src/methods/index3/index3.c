@@ -44,7 +44,10 @@ static lw_status create_systems(lwi_work *work, lwi_index3 *d, lw_plan plan)
     d->plain->mode = &work->mode;
     d->plain->states = &work->states;
     d->first_compliance = d->plain->nrow;
-    if (d->plain == &d->system) return LW_OK;
+    if (d->plain == &d->system) {
+        d->system.feedback = &work->feedback;
+        return LW_OK;
+    }
     d->coupler = LWI_PUSH(arena, lwi_index3_coupler, n);
     d->ends = LWI_PUSH(arena, lwi_system_extra, n);
     if (!d->coupler || !d->ends) return LW_ERR_MEMORY;
@@ -67,6 +70,7 @@ static lw_status create_systems(lwi_work *work, lwi_index3 *d, lw_plan plan)
     LWI_ASSERT(d->first_compliance == d->plain->nrow || d->nrotor > 0 || extensions);
     d->system.mode = &work->mode;
     d->system.states = &work->states;
+    d->system.feedback = &work->feedback;
     return LW_OK;
 }
 
@@ -260,7 +264,37 @@ lw_status lwi_index3_accelerations(lwi_index3 *d, double t, const double *inputs
     return LW_OK;
 }
 
-// State of a snapshot: accelerations and multipliers from the index-1 equations [malczyk2019, (9)].
+// Accelerations and multipliers at the motion of the system, from the index-1 equations [malczyk2019, (9)].
+static lw_status put_accelerations(lwi_work *work, double t, const double *inputs, double *x)
+{
+    lwi_index3 *d = work->data;
+    lwi_system *s = &d->system;
+    TRY(lwi_index3_accelerations(d, t, inputs, &work->error));
+    lwi_index3_multipliers_to_world(d, s->lambda, d->lambda);
+    for (int k = 0; k < s->model->nnode; k++) {
+        const int b = s->model->node[k].body;
+        double *a = x + d->at_acceleration + d->nmemory * k;
+        v3_copy(a, s->a[b]);
+        m3_tmul_v(a + 3, s->R[b], s->al[b]);
+    }
+    if (d->euler) lwi_index3_euler_enter(d, x);
+    if (s->nrow) memcpy(x + d->at_lambda, d->lambda, (size_t)s->nrow * sizeof *x);
+    if (s->nrow && d->at_output >= 0)
+        memcpy(x + d->at_output, d->lambda, (size_t)s->nrow * sizeof *x);
+    if (d->at_work >= 0) x[d->at_work + 1] = s->loads.power + lwi_system_drive_power(s, t);
+    return LW_OK;
+}
+
+static lw_status refresh(lwi_work *work, double t, double *x, const double *inputs)
+{
+    lwi_index3 *d = work->data;
+    lwi_states_set(work, x, NULL);
+    lwi_index3_read(d, &d->system, x);
+    lwi_system_read_joints(&d->system, t);
+    return put_accelerations(work, t, inputs, x);
+}
+
+// State of a snapshot.
 static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
 {
     lwi_index3 *d = work->data;
@@ -270,28 +304,16 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
     lwi_system_from_snapshot(s, snapshot);
     lwi_auxiliary_store(s->model, &d->auxiliary, snapshot->q, x);
     lwi_system_read_joints(s, snapshot->t);
-    TRY(lwi_index3_accelerations(d, snapshot->t, d->inputs, &work->error));
-    lwi_index3_multipliers_to_world(d, s->lambda, d->lambda);
     for (int k = 0; k < s->model->nnode; k++) {
         const int b = s->model->node[k].body;
         double *pose = x + 7 * k, *u = x + d->at_speed + 6 * k;
-        double *a = x + d->at_acceleration + d->nmemory * k;
         v3_copy(pose, snapshot->r[b]);
         memcpy(pose + 3, snapshot->quat[b], sizeof snapshot->quat[b]);
         v3_copy(u, snapshot->v[b]);
         v3_copy(u + 3, snapshot->w[b]);
-        v3_copy(a, s->a[b]);
-        m3_tmul_v(a + 3, s->R[b], s->al[b]);
     }
-    if (d->euler) lwi_index3_euler_enter(d, x);
-    if (s->nrow) memcpy(x + d->at_lambda, d->lambda, (size_t)s->nrow * sizeof *x);
-    if (s->nrow && d->at_output >= 0)
-        memcpy(x + d->at_output, d->lambda, (size_t)s->nrow * sizeof *x);
-    if (d->at_work >= 0) {
-        x[d->at_work] = snapshot->work;
-        x[d->at_work + 1] = s->loads.power + lwi_system_drive_power(s, snapshot->t);
-    }
-    return LW_OK;
+    if (d->at_work >= 0) x[d->at_work] = snapshot->work;
+    return put_accelerations(work, snapshot->t, d->inputs, x);
 }
 
 // ---------------------------------------------------------------------------------------- messages
@@ -428,6 +450,7 @@ const lwi_formulation lwi_formulation_index3 = {
     .prepare = prepare,
     .enter = enter,
     .step = lwi_index3_step,
+    .refresh = refresh,
     .error = lwi_index3_error,
     .observe = observe,
     .about = about,

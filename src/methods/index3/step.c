@@ -247,6 +247,7 @@ static lw_status iterate(lwi_index3 *d, double t, double h, const double *inputs
     if (d->euler) lwi_index3_euler_rows(d);
     lwi_index3_multipliers_from_world(d, d->lambda, lambda);
     residual(d, t, h, inputs, lambda);
+    TRY(d->system.feedback->status);
     if (d->method.tangent)
         lwi_index3_force_rows(d, t, h, inputs);
     else
@@ -379,6 +380,15 @@ static bool has_fixed_work(const lwi_index3 *d)
     return !(d->method.tolerance > 0);
 }
 
+// The derivatives of inputs that follow from the motion are not in Newton's matrix: increments fall by a factor only.
+enum { FEEDBACK_ITERATIONS = 10 };
+
+static int max_iterations(const lwi_index3 *d)
+{
+    const bool more = d->system.feedback->apply && !has_fixed_work(d);
+    return d->method.iterations * (more ? FEEDBACK_ITERATIONS : 1);
+}
+
 static bool grows(const lwi_index3 *d, const increments *n)
 {
     return n->last > n->first && n->last > ROUND_OFF * d->system.length;
@@ -402,7 +412,7 @@ static bool diverges(const lwi_index3 *d, int i, const increments *n)
 static lw_status check(lwi_work *work, double t, double h, int i, const increments *n)
 {
     const lwi_index3 *d = work->data;
-    const bool last = i + 1 == d->method.iterations && n->last > d->method.tolerance;
+    const bool last = i + 1 == max_iterations(d) && n->last > d->method.tolerance;
     char where[300];
     int node, edge;
     if (isfinite(n->last) && !(last && diverges(d, i, n))) return LW_OK;
@@ -436,7 +446,7 @@ static bool converged(const lwi_index3 *d, const increments *n)
 static void count(lwi_work *work, double t, double h, int iterations, const increments *i)
 {
     lwi_index3 *d = work->data;
-    LWI_ASSERT(iterations >= 0 && iterations <= d->method.iterations);
+    LWI_ASSERT(iterations >= 0 && iterations <= max_iterations(d));
     lwi_index3_counts *n = &d->counts;
     n->steps++;
     n->iterations += iterations;
@@ -508,7 +518,7 @@ lw_status lwi_index3_step(lwi_work *work, double t, double h, double *x, const d
     double size;
     const double end = t + h, began = lwi_clock();
     lwi_states_set(work, x, NULL);
-    if (d->lanes) {
+    if (d->lanes && !work->feedback.apply) {
         const lw_status status = step_in_lanes(work, end, h, x, inputs);
         if (status != LW_ERR_SINGULAR) return status;
     }
@@ -517,14 +527,16 @@ lw_status lwi_index3_step(lwi_work *work, double t, double h, double *x, const d
     if (d->coordinates || d->auxiliary.n) lwi_system_read_joints(&d->system, t);
     begin(d, x);
     begin_signals(work, t, h, x, inputs);
+    TRY(work->feedback.status);
     predict(d, h);
     int i = 0;
     double change = 0; // of states of signals
-    for (; i < m->iterations && !(i >= d->min_iterations && n.last < m->tolerance &&
-                                  change * d->system.length <= m->tolerance);
+    for (; i < max_iterations(d) && !(i >= d->min_iterations && n.last < m->tolerance &&
+                                      change * d->system.length <= m->tolerance);
          i++) {
         move(d, h);
         const lw_status status = iterate(d, end, h, inputs, i == 0, &size, &work->error);
+        TRY(work->feedback.status);
         if (status != LW_OK && status != LW_ERR_NOT_FINITE) return status;
         add(&n, i, status == LW_OK && isfinite(size) ? size : HUGE_VAL);
         TRY(check(work, end, h, i, &n));
@@ -536,6 +548,7 @@ lw_status lwi_index3_step(lwi_work *work, double t, double h, double *x, const d
     TRY(lwi_index3_project(d, end, h, &work->error));
     d->times.projection += lwi_clock() - solved;
     if (d->at_work >= 0 || d->signals.n) lwi_system_forces(&d->system, end, inputs);
+    TRY(work->feedback.status);
     finish(d, end, h, x);
     finish_signals(work, h, x);
     d->times.total += lwi_clock() - began;

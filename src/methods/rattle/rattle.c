@@ -198,6 +198,7 @@ static lw_status prepare(lwi_work *work)
     TRY(create_arrays(work, d));
     TRY(lwi_signal_steps_create(model, arena, &d->signals));
     lwi_rattle_choose_kernels(d, 0);
+    s->feedback = &work->feedback;
     return make_layout(work, d);
 }
 

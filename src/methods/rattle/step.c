@@ -251,6 +251,7 @@ static lw_status step(lwi_work *work, double t, double end, double h, const doub
     lwi_system *s = &d->system;
     double power1;
     const double power0 = lwi_rattle_forces(d, t, inputs, false); // s has the motion of d->body
+    TRY(work->feedback.status);
     put_origins(d, false);
     TRY(lwi_rattle_factor(d, t, &work->error));
     if (d->at_work >= 0) memcpy(d->b0, s->b, (size_t)s->nrow * sizeof *d->b0);
@@ -268,7 +269,9 @@ static lw_status step(lwi_work *work, double t, double end, double h, const doub
     if (d->coordinates) lwi_system_read_joints(s, end);
     note_poses(d, end, true);
     TRY(factor_here(d, end, &work->error));
-    TRY(lwi_rattle_end_kick(work, end, h, inputs, &power1));
+    const lw_status kicked = lwi_rattle_end_kick(work, end, h, inputs, &power1);
+    TRY(work->feedback.status);
+    TRY(kicked);
     take_end(d, h);
     TRY(check_momenta(d, end, &work->error));
     lwi_rattle_place(d, false);
@@ -355,6 +358,7 @@ lw_status lwi_rattle_step(lwi_work *work, double t, double h, double *x, const d
         TRY(step(work, begin, t + at * h, part * h, inputs, &done));
         move_signals(work, t + at * h, part * h, x, inputs);
     }
+    TRY(work->feedback.status);
     if (d->at_work >= 0) x[d->at_work] += done;
     store(d, x);
     return LW_OK;
