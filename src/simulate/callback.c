@@ -110,8 +110,10 @@ lw_status lwi_sim_own_step(lw_sim *sim, double t, double h, double *x)
 lw_status lwi_sim_refresh(lw_sim *sim)
 {
     const lwi_formulation *f = sim->work->formulation;
-    if (!sim->callback.function || !f->refresh) return LW_OK;
-    TRY(lwi_sim_call_back_here(sim, "start of a step"));
+    const bool inputs =
+        sim->model->desc.ninput && sim->work->controls && sim->pending == LWI_NEW_RATES;
+    if (!f->refresh || (!sim->callback.function && !inputs)) return LW_OK;
+    if (sim->callback.function) TRY(lwi_sim_call_back_here(sim, "start of a step"));
     if (sim->callback.failed) return LW_OK;
     const lw_status status = f->refresh(sim->work, sim->t, sim->x, sim->inputs);
     return status == LW_OK ? LW_OK : lwi_sim_fail_work(sim, status, "start of a step");

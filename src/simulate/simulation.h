@@ -264,7 +264,8 @@ lw_status lwi_callback_check(const lw_model *model, const double *value, double 
 lw_status lwi_callback_fail(lw_status status, double t, lw_error *error);
 /** A step by the formulation's `step`, with the inputs of the caller's function. */
 lw_status lwi_sim_own_step(lw_sim *sim, double t, double h, double *x);
-/** Before the first step after a change: the state has the forces of the caller's function. */
+/** Before the first step after a change: the state has the forces of the caller's function, and of inputs that were set
+ *  where tolerances control the steps; in equal steps an input that jumps rises over the step (docs/real-time.md). */
 lw_status lwi_sim_refresh(lw_sim *sim);
 /** The same at the present state; the message is in sim->error. */
 lw_status lwi_sim_call_back_here(lw_sim *sim, const char *when);

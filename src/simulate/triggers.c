@@ -509,7 +509,9 @@ static lw_status find_accelerations(lw_sim *sim)
 {
     const lwi_formulation *f = sim->work->formulation;
     if (!f->step || sim->work->fixed_step) return LW_OK;
-    const lw_status status = f->enter(sim->work, &sim->snapshot, sim->x);
+    lw_status status = f->enter(sim->work, &sim->snapshot, sim->x);
+    if (status == LW_OK && f->refresh && sim->model->desc.ninput) // `enter` has inputs of zero
+        status = f->refresh(sim->work, sim->t, sim->x, sim->inputs);
     return status == LW_OK ? LW_OK : lwi_sim_fail_work(sim, status, "after an event");
 }
 

@@ -559,6 +559,33 @@ static void a_relay_follows_an_input_that_returns_at_once(void **state)
     lw_model_destroy(model);
 }
 
+// Steps of index3 begin with the acceleration of the inputs as they are, also after an event and where an input has changed:
+// under a constant force they are exact.
+static void steps_after_events_begin_with_the_inputs(void **state)
+{
+    (void)state;
+    lw_model *model = parse("inputs: [push]\n" SLIDER(", effort: {q0: push}") NO_GRAVITY
+                            "signals: {u: {type: switch, value: 0}}\n",
+                            "  tick: {every: 0.1, set: {u: 1 - u}}\n");
+    lw_options o;
+    lw_sim *sim;
+    lw_error error = {0};
+    const lw_observation *seen;
+    lw_options_default(&o);
+    snprintf(o.formulation, sizeof o.formulation, "index3");
+    o.rtol = o.atol = 1e-6;
+    OK(lw_sim_create(model, &(lw_sim_desc){.options = &o}, &sim, &error));
+    OK(lw_sim_set_input(sim, 0, 30));
+    OK(lw_sim_step(sim, 0.45));
+    OK(lw_sim_set_input(sim, 0, -30));
+    OK(lw_sim_step(sim, 0.75));
+    OK(lw_sim_observe(sim, LW_OBSERVE_TWIST, &seen));
+    assert_true(fabs(seen->q[0] - 15 * (0.45 * 0.45 + 0.9 * 0.3 - 0.3 * 0.3)) < 1e-9);
+    assert_true(fabs(seen->qd[0] - 30 * 0.15) < 1e-9);
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
 // A force against the sign of the position, without hysteresis: the sign changes without end.
 static void chatter_ends_with_a_message(void **state)
 {
@@ -748,6 +775,7 @@ int main(void)
         cmocka_unit_test(a_relay_changes_where_its_range_ends),
         cmocka_unit_test(events_follow_one_another_at_one_time),
         cmocka_unit_test(a_relay_follows_an_input_that_returns_at_once),
+        cmocka_unit_test(steps_after_events_begin_with_the_inputs),
         cmocka_unit_test(chatter_ends_with_a_message),
         cmocka_unit_test(a_resumed_run_has_the_same_bits),
         cmocka_unit_test(instances_of_a_batch_have_their_events),
