@@ -536,10 +536,11 @@ class Simulation:
     def set_joints(self, q: ArrayLike, qd: Optional[ArrayLike] = None,
                    time: Optional[float] = None) -> None:
         """Sets coordinates q [model.nq] and speeds qd [model.nv] (default: zero) of the tree's joints;
-        the other joints are computed, floating bodies are unchanged (:meth:`set_tree` sets them too)."""
-        if self.model.bases and np.shape(q) == (self.model.tree_nq,):
-            raise ArgumentError(f"q: expected the {self.model.nq} numbers of the joints, got {self.model.tree_nq} with "
-                                "floating bases, which set_tree takes")
+        the other joints are computed, floating bodies are unchanged.  Vectors of :class:`Data`, with floating bases, are
+        taken too where their number is another one: as by :meth:`set_tree`."""
+        if self.model.bases and np.shape(q) == (self.model.tree_nq,) and self.model.tree_nq != self.model.nq:
+            self.set_tree(q, qd, time)
+            return
         array = numbers(q, (self.model.nq,), "q")
         speeds = np.zeros(self.model.nv) if qd is None else numbers(qd, (self.model.nv,), "qd")
         with self._alone():

@@ -237,14 +237,18 @@ def test_set_joints(ur5):
         sim.set_joints(q * np.nan)
 
 
-def test_vectors_of_data_are_those_of_set_tree():
+def test_vectors_of_data_set_a_state():
     model = lw.load(MODELS / "anymal_c.urdf", base="floating")
     sim = lw.Simulation(model)
     q, v = model.start()
-    with pytest.raises(lw.ArgumentError, match="got 19 with floating bases, which set_tree takes"):
-        sim.set_joints(q, v)
     sim.set_tree(q, v + 1)
     assert np.allclose(sim.tree()[1], v + 1, rtol=0, atol=1e-15)
+    sim.set_joints(q, v + 2, time=0.5)
+    assert np.allclose(sim.tree()[1], v + 2, rtol=0, atol=1e-15) and sim.time == 0.5
+    sim.set_joints(np.full(model.nq, 0.1))  # the base stays
+    assert np.allclose(sim.tree()[0], [*q[:7], *np.full(12, 0.1)], rtol=0, atol=1e-15)
+    with pytest.raises(lw.ArgumentError):
+        sim.set_joints(q[1:])
 
 
 def test_files_are_written_and_read(crane, tmp_path):
