@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The adjoint gradient of a run in multiples of one run, and its error: a table.
 
-usage: adjoint.py --program LINKWORK [--count] [--cases A,B] [--by 1,10,100] [--keep FOLDER]
+usage: adjoint.py --program LINKWORK [--count] [--cases A,B] [--by 1,10,100] [--lengths 1,4] [--keep FOLDER]
 
 Mechanisms: a four-bar with a spring, a Stewart platform on six springs with dampers, a chain of 64 links with springs.
 Parameters are masses, inertias, springs, dampers, and of the loops the places of their joints. The run is that of
@@ -163,8 +163,7 @@ def main():
                     base, one, all_ = (min(turn[i][0] for turn in turns) for i in range(3))
                     exact = used(gradient(a.program, path, by, column, "forward", FINE), False)[1]
                     found, exact = (json.loads(text)["columns"][column]["derivative"] for text in (turns[0][2][1], exact))
-                    digits = ".3g"
-                    print(f"{name:10} {steps:8g} {len(by):10} {one - base:10{digits}} {all_ - base:10{digits}} "
+                    print(f"{name:10} {steps:8g} {len(by):10} {one - base:10.3g} {all_ - base:10.3g} "
                           f"{(all_ - base) / (one - base):6.2f} {error_of(found, exact):8.1e}", flush=True)
 
 

@@ -5,7 +5,8 @@ usage: overhead.py --program LINKWORK [--rows N] [--duration T] [--parts N] [--w
 
 Needs the Python package with distributed.  The cluster is one of this machine, which has begun and has opened a study before: what is
 measured is a study on a cluster that runs.  Processor time is that of the scheduler, the driver and the workers together; it depends
-little on what else the machine does, wall time does.  Writes overhead.json here; `bench/chaos/chaos.py --report` adds
+little on what else the machine does, wall time does.  Workers are processes of one thread with the library of the package, the
+sweep is one process of the program with as many threads: differences of processes and threads are in the result, too.  Writes overhead.json here; `bench/chaos/chaos.py --report` adds
 it to docs/reports/studies.md.
 """
 import argparse
