@@ -1,4 +1,4 @@
-// masses.c -- a warning of masses that a file hardly means.
+// masses.c -- a warning of bodies the mass of which probably has a wrong unit.
 //
 // Of all bodies of uniform density with a mass m and moments of inertia with the sum 2 P a ball fills the largest volume:
 // P = 3/5 m R^2.  So m and P give the lowest density that a body can have.
@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// A body so many times as heavy as the median of the parts that move, and so dense [kg/m^3], has a wrong unit.
+// Both are exceeded: the mass, relative to the median of the parts that move, and the lowest density [kg/m^3].  The densest
+// material, osmium, has 2.3e4; a wrong unit (g, t, mm) is a factor of 1e3, of a volume 1e9.
 #define HEAVY 1e4
 #define DENSE 1e6
 

@@ -246,7 +246,7 @@ void lwi_rigid_pose(const lw_model *model, const lw_joint_desc *joint, int a, in
 /** Checks that mass distributions have the inertia of bodies, and repairs it where asked. */
 lw_status lwi_check_inertias(lw_model *model, const lwi_rigid_graph *graph, lw_error *error);
 
-/** Warns of a mass that has a wrong unit. */
+/** Warns of bodies the mass of which probably has a wrong unit. */
 lw_status lwi_check_masses(lw_model *model, const lwi_rigid_graph *graph, lw_error *error);
 
 lw_status lwi_compile_bodies(lw_model *model, lw_error *error);   ///< inertia, poses, merging
