@@ -612,7 +612,8 @@ static lw_status put_gltf(gltf *g, double max_bytes, lw_result *result)
 {
     int pieces;
     TRY(lwi_view_rope_count(g->model, &g->arena, &pieces, g->error));
-    const double poses = 20.0 * g->model->nbody + 8, all = poses + 64.0 * pieces; // bytes of a row
+    // a piece of a tendon takes 24 bytes here and 40 in the file
+    const double poses = lwi_view_row_bytes(g->model), all = poses + 64.0 * pieces;
     TRY(lwi_view_motion_read(g->model, result, max_bytes * poses / all, &g->arena, &g->motion,
                              g->error));
     TRY(lwi_view_ropes_read(g->model, &g->motion, &g->arena, &g->ropes, g->error));

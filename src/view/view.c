@@ -153,7 +153,7 @@ lw_status lwi_view_motion_read(const lw_model *model, lw_result *result, double 
     const size_t n = (size_t)model->nbody;
     *m = (lwi_view_motion){.nresult = result ? lw_result_row_count(result) : 1};
     if (m->nresult < 1) return lwi_fail(error, LW_ERR_ARGUMENT, "the result has no rows");
-    const double each = 20.0 * (double)n + 8; // 3 floats, 4 short integers, the time
+    const double each = lwi_view_row_bytes(model);
     const long stride = 1 + (long)((double)m->nresult * each / max_bytes);
     const size_t kept = (size_t)(m->nresult / stride + 2);
     m->row = lwi_arena_push(arena, kept, sizeof *m->row);
@@ -176,7 +176,7 @@ lw_status lwi_view_motion_clips(const lw_model *model, const lw_view_clips *clip
         !clips->quat)
         return lwi_fail(error, LW_ERR_ARGUMENT,
                         "clips: expected at least one with two rows, names, poses and a duration");
-    const double each = (20.0 * (double)n + 8) * (double)clips->rows;
+    const double each = lwi_view_row_bytes(model) * (double)clips->rows;
     *count = (int)fmax(1, fmin(clips->count, max_bytes / each));
     *m = (lwi_view_motion){.nrow = *count * clips->rows, .nresult = *count * clips->rows};
     const size_t rows = (size_t)m->nrow;

@@ -26,6 +26,11 @@ typedef struct lwi_view_motion {
     float *rotation; ///< [nrow][nbody][4] body -> world, scalar first, without jumps of sign
 } lwi_view_motion;
 
+/** Bytes that files take of max_bytes for the poses of a row: 3 floats and 4 short integers of a body, and the time. */
+static inline double lwi_view_row_bytes(const lw_model *model)
+{
+    return 20.0 * model->nbody + 8;
+}
 /** Poses of all bodies; of the model's start where `result` is NULL. */
 lw_status lwi_view_motion_read(const lw_model *model, lw_result *result, double max_bytes,
                                lwi_arena *arena, lwi_view_motion *motion, lw_error *error);
@@ -41,6 +46,7 @@ typedef struct lwi_view_ropes {
     float (*p)[2][3]; ///< [nrow][n] ends, world
 } lwi_view_ropes;
 
+/** Pieces of one row. */
 lw_status lwi_view_rope_count(const lw_model *model, lwi_arena *arena, int *count, lw_error *error);
 lw_status lwi_view_ropes_read(const lw_model *model, const lwi_view_motion *motion,
                               lwi_arena *arena, lwi_view_ropes *ropes, lw_error *error);
