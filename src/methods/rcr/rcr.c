@@ -314,77 +314,6 @@ static lw_status kinematics_for(lwi_work *work, double t, const double *x, lwi_r
     return LW_OK;
 }
 
-void lwi_rcr_force(lwi_rcr *e, const lwi_tree_work *tree, int k, const double wrench[6])
-{
-    const double unit = 1 / e->length;
-    m3_mul_v(e->F[k], tree->R[k], wrench);
-    m3_mul_v(e->F[k] + 3, tree->R[k], wrench + 3);
-    v3_scale(e->F[k], unit, e->F[k]);
-    v3_scale(e->F[k] + 3, unit * unit, e->F[k] + 3);
-}
-
-// A_t, the accelerations at zero free accelerations, and the forces F that remain then.      (7), (12)
-void lwi_rcr_residual_forces(lwi_rcr_work *d)
-{
-    const lw_model *model = d->e.model;
-    lwi_tree_work *tree = &d->tree;
-    const double base[6] = {-model->gravity[0], -model->gravity[1], -model->gravity[2]};
-    for (int k = 0; k < model->nnode; k++) {
-        const lwi_node *node = &model->node[k];
-        const lwi_link *link = &tree->link[k];
-        double *A = tree->A[k], c[6], P[6], F[6];
-        motion_to(A, link->R, link->r, node->parent < 0 ? base : tree->A[node->parent]);
-        lwi_tree_bias(model, k, tree, d->v, c);
-        v6_add(A, A, c);
-        inertia_mul(F, node->mass, node->h, node->J, A);
-        inertia_mul(P, node->mass, node->h, node->J, tree->V[k]);
-        force_cross(c, tree->V[k], P);
-        for (int i = 0; i < 6; i++) d->residual[k][i] = tree->wrench[k][i] - F[i] - c[i];
-    }
-}
-
-// F, Q of the sweep: (12) at zero free accelerations.
-static void bias(lwi_rcr_work *d)
-{
-    const lw_model *model = d->e.model;
-    const double unit = 1 / d->e.length;
-    lwi_rcr_residual_forces(d);
-    for (int k = 0; k < model->nnode; k++) lwi_rcr_force(&d->e, &d->tree, k, d->residual[k]);
-    for (int j = 0; j < model->tree_nv; j++)
-        d->e.Q[j] = d->tree.effort[j] * unit * unit / d->e.scale[j];
-}
-
-void lwi_rcr_gamma(lwi_cut *cut, const lwi_tree_work *tree, double t)
-{
-    const lw_model *model = cut->model;
-    const lwi_motion motion = lwi_cut_motion(tree);
-    for (int i = 0; i < model->nloop; i++)
-        lwi_joint_closure_gamma(model, model->loop[i], t, &motion, cut->gamma + cut->first[i]);
-    for (int i = 0; i < model->ncoupling; i++) {
-        lwi_closure c;
-        lwi_coupling_closure(model, i, t, &motion, LWI_CLOSURE_RATES, &c);
-        LWI_ASSERT(c.n == 1);
-        cut->gamma[cut->first[model->nloop + i]] = c.gamma[0];
-    }
-}
-
-// vdot by the elimination.
-static void solve(lwi_rcr_work *d, double t)
-{
-    lwi_rcr *e = &d->e;
-    lwi_cut *cut = &d->cut;
-    lwi_rcr_gamma(cut, &d->tree, t);
-    bias(d);
-    lwi_cut_accelerations(cut, &d->tree, e->a);
-    lwi_rcr_rotors_rows(e, &d->tree, t, LWI_CLOSURE_RATES);
-    lwi_rcr_rotors_force(e, (const double(*)[3])cut->a, (const double(*)[3])cut->al, true);
-    for (int r = 0; r < cut->m; r++)
-        e->a[r] = (e->a[r] + cut->gamma[r]) / (cut->len[r] * e->length);
-    lwi_rcr_solve(e);
-    d->rotor_power = lwi_rcr_rotors_efforts(e, &d->tree, d->tree.wrench);
-    for (int i = 0; i < e->model->tree_nv; i++) d->vdot[i] = e->y[i] / e->scale[i];
-}
-
 // vdot; after everything that depends on velocities.
 static lw_status accelerations(lwi_work *work, double t, const double *inputs)
 {
@@ -393,15 +322,8 @@ static lw_status accelerations(lwi_work *work, double t, const double *inputs)
     if (d->by_dense)
         lwi_rcr_dense_accelerations(d->dense, d, t);
     else
-        solve(d, t);
+        lwi_rcr_accelerations(d, t);
     return lwi_tree_finite(work->model, t, d->vdot, "acceleration", &work->error);
-}
-
-void lwi_rcr_lambda(lwi_rcr_work *d, double *lambda)
-{
-    if (d->by_dense) return; // computed already
-    lwi_rcr_multipliers(&d->e);
-    for (int r = 0; r < d->cut.m; r++) lambda[r] = -d->e.mu[r] * d->e.length / d->cut.len[r];
 }
 
 // Rate of the work [W]: the power of forces, drives and mounts, after the accelerations if something is driven;
@@ -754,39 +676,6 @@ static void observe_cut_reactions(lwi_rcr_work *d, lwi_snapshot *snapshot)
     }
 }
 
-// The wrench on a node without rows, H x_parent - h of its message, about its origin in link axes.
-static void transmitted(const lwi_rcr_work *d, int k, double F[6])
-{
-    const lwi_rcr *e = &d->e;
-    const lwi_rcr_front *f = &e->front[k];
-    const double *x = e->x[e->model->node[k].parent], *R = d->tree.R[k];
-    double wrench[6], arm[3];
-    for (int i = 0; i < 6; i++) wrench[i] = v6_dot(f->H + 6 * i, x) - f->h[i];
-    v3_scale(arm, -1, e->d[k]);
-    v3_cross_add(wrench + 3, arm, wrench);
-    m3_tmul_v(F, R, wrench);
-    m3_tmul_v(F + 3, R, wrench + 3);
-    v3_scale(F, e->length, F);
-    v3_scale(F + 3, e->length * e->length, F + 3);
-}
-
-// What the sweep has found, in link axes: accelerations A_t + x, and wrenches of nodes without rows.  Computed again
-// from vdot, accelerations add up its round-off along a chain, and reactions have many times as much.
-static void take_accelerations(lwi_rcr_work *d)
-{
-    lwi_tree_work *tree = &d->tree;
-    for (int k = 0; k < d->e.model->nnode; k++) {
-        const lwi_rcr_front *f = &d->e.front[k];
-        double v[3], w[3];
-        m3_tmul_v(v, tree->R[k], d->e.x[k]);
-        m3_tmul_v(w, tree->R[k], d->e.x[k] + 3);
-        v3_axpy(tree->A[k], d->e.length, v);
-        v3_add(tree->A[k] + 3, tree->A[k] + 3, w);
-        tree->has_F[k] = f->unconstrained && f->nin == 0 && f->nb == 6;
-        if (tree->has_F[k]) transmitted(d, k, tree->F[k]);
-    }
-}
-
 // Speeds, and accelerations if the level needs them, by the clusters that evaluate the run, where no multipliers are
 // needed; *done: false if the elimination has to.
 static lw_status move_by_clusters(lwi_work *work, double t, const double *x, const double *inputs,
@@ -822,7 +711,7 @@ static lw_status move_by_rows(lwi_work *work, double t, const double *x, const d
         lwi_cut_wrenches(rows_of(d), &d->tree, d->lambda, d->tree.wrench);
     }
     d->tree.has_A = !d->by_dense;
-    if (!d->by_dense) take_accelerations(d);
+    if (!d->by_dense) lwi_rcr_take_accelerations(d);
     return LW_OK;
 }
 

@@ -302,6 +302,8 @@ int lwi_rcr_bodies_below(const lw_model *model, int n, const int *node, int limi
 /** Multiplications of the decomposition of m rows in n speeds at rank r and of one solution with it. */
 double lwi_rcr_reflections(double n, double m, double r);
 
+// ---- accelerations.c: accelerations by the elimination
+
 /** tree->A: accelerations at zero free accelerations, with gravity as in lwi_tree_newton_euler.
  *  d->residual: the forces that remain then, link axes.  After the loads. */
 void lwi_rcr_residual_forces(lwi_rcr_work *d);
@@ -312,6 +314,12 @@ void lwi_rcr_gamma(lwi_cut *cut, const lwi_tree_work *tree, double t);
 void lwi_rcr_force(lwi_rcr *e, const lwi_tree_work *tree, int k, const double wrench[6]);
 /** Multipliers lambda [rows] in the units of the rows, M A = F + J' lambda; after lwi_rcr_solve. */
 void lwi_rcr_lambda(lwi_rcr_work *d, double *lambda);
+/** vdot and rotor_power by the elimination; after the loads and the velocities. */
+void lwi_rcr_accelerations(lwi_rcr_work *d, double t);
+/** tree->A, and tree->F of the nodes without rows (tree->has_F), link axes, as the sweep has found them.  Computed again
+ *  from vdot, accelerations add up its round-off along a chain, and reactions have many times as much.  After
+ *  lwi_rcr_accelerations. */
+void lwi_rcr_take_accelerations(lwi_rcr_work *d);
 
 // ---- momenta.c: momenta as state
 
