@@ -40,7 +40,7 @@ static double largest(int nbody, double (*shape)[6], double (*other)[6], int fir
     return maximum;
 }
 
-// A factor of the shape with which it is seen and does not go far; 0: nothing moves.
+// The factor of the shape with which a displacement is LENGTH or a rotation is ANGLE, and none is larger; 0: nothing moves.
 static double amplitude_of(const motion *m)
 {
     const double far = largest(m->model->nbody, m->shape, m->other, 0),
@@ -57,12 +57,8 @@ static void read_poses(const motion *m, double (*r)[3], double (*quat)[4])
     memset(r[0], 0, sizeof r[0]);
     memcpy(quat[0], none, sizeof none);
     for (int b = 1; b < m->model->nbody; b++) {
-        const lwi_body *body = &m->model->body[b];
-        double R[9];
-        m3_mul_v(r[b], (const double *)tree->body_R[body->carrier], body->carrier_r);
-        v3_add(r[b], r[b], tree->body_r[body->carrier]);
-        m3_mul(R, (const double *)tree->body_R[body->carrier], body->carrier_R);
-        quat_from_matrix(quat[b], R);
+        v3_copy(r[b], tree->body_r[b]);
+        quat_from_matrix(quat[b], tree->body_R[b]);
     }
 }
 

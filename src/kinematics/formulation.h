@@ -87,7 +87,7 @@ void lwi_snapshot_from_joints(const lw_model *model, double t, lwi_snapshot *sna
 
 typedef struct lwi_formulation lwi_formulation;
 
-/** Inputs that follow from the motion within a step: for formulations with `step`, wherever they evaluate forces. */
+/** Inputs that follow from the motion within a step of a formulation with `step`: set wherever it evaluates forces. */
 typedef struct lwi_feedback {
     lw_status (*apply)(void *user); ///< sets the inputs from `motion`; NULL: inputs are constant
     void *user;
@@ -174,7 +174,8 @@ struct lwi_formulation {
      *  unchanged.  NULL: the formulation has rates. */
     lw_status (*step)(lwi_work *, double t, double h, double *x, const double *inputs);
     const char *integrator; ///< with `step`: the integrator that calls it
-    /** With `step`: what x has of the forces before, for the inputs at (t, x).  NULL: x has nothing of them. */
+    /** With `step`: computes again what x keeps of the forces, as accelerations and multipliers, for the inputs at (t, x).
+     *  NULL: steps do not begin with anything of that. */
     lw_status (*refresh)(lwi_work *, double t, double *x, const double *inputs);
     /** Local error of a step of length h from `before` to `after`, relative to rtol and atol;
      *  `last` [nx] is the state at the start of the previous step, of length last_h (0: none).  NULL: unknown. */

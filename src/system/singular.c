@@ -81,7 +81,7 @@ enum { BEFORE = 48 };
     "here, but not nearby (pivot %.1e); %s%s"
 
 // "singular position at t = 1 s: the constraints of ... depend on each other here, ...", then `advice`, `choices`.
-// Choices are left out rather than cut; for them, joints of the loop are.
+// If that is too long, fewer joints are named; if the first alone is too much, the choices are left out.
 static lw_status fail(const lw_model *model, int joint, double t, double pivot, const char *advice,
                       const char *choices, lw_error *error)
 {

@@ -2,9 +2,10 @@
 //
 // Problem: find the paths of a model, cut them into segments, eight to a group, and order the joins.  Bodies that are
 // in no path are `hubs`: those that branch, that have joints outside the tree, driven joints, joints on moving mounts or
-// joints other than revolute ones, that forces act on or formulas read, and those of paths that are too short.  A path begins at a hub or the ground and ends at a hub, with a cut
-// through this hub's joint, or with a free tip.  A hinge outside the tree that attaches to the last body of a path ends
-// it likewise, without a hub: such `ties` join two halves of a bar that a loop is cut in, or a path and a hub.
+// joints other than revolute ones, that forces act on or formulas read, and those of paths that are too short.  A path
+// begins at a hub or the ground and ends at a hub, with a cut through this hub's joint, or with a free tip.  A hinge
+// outside the tree that attaches to the last body of a path ends it likewise, without a hub: such `ties` join two halves
+// of a bar that a loop is cut in, or a path and a hub.
 // Input: lw_model.  Output: lwi_net_plan and the constants of the bodies in blocks.  Cost: O(n log n).
 //
 // The plan depends on the model alone, never on threads or the processor: results do not either.
@@ -87,7 +88,8 @@ typedef struct lwi_net_plan {
     int longest;          ///< bodies of a segment
 } lwi_net_plan;
 
-/** @param plan  out; NULL if the model has too few hinges in long paths, or couplings, or rotors on joints that close loops
+/** @param plan  out; NULL if the model has too few hinges in long paths, or couplings, or rotors on joints that close
+ *               loops
  *  @return LW_ERR_MEMORY */
 lw_status lwi_net_plan_create(const lw_model *model, lwi_net_choice choice, lwi_arena *arena,
                               lwi_net_plan **plan);
