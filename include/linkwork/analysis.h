@@ -264,11 +264,12 @@ LW_API void lw_modes_coordinates(const lw_modes *modes, int index, double *re, d
  *  in which nothing but signals moves is zero; then the largest of these is 1. */
 LW_API void lw_modes_states(const lw_modes *modes, int index, double *re, double *im);
 /** Poses of all bodies along a mode, for drawings: at equal phases of one period, of which the last is the first again.
- *  The amplitude is such that the mode is seen: displacements of a part of the mechanism's length; loops stay closed.
- *  Growth and decay are left out.
+ *  Displacements are at most 0.15 of the mechanism's length and rotations 0.35 rad; both are halved
+ *  until the loops close.  Growth and decay are left out.
  *  @param model  that was linearised      @param desc  as given to lw_linearize; may be NULL
  *  @param rows   at least 2
- *  @param r      [rows][body count] mass centres, world      @param quat  [rows][body count] body frames to world
+ *  @param r      [rows][body count] mass centres, world axes, m
+ *  @param quat   [rows][body count] body frames to world, scalar first; both may change on failure
  *  @return LW_ERR_ARGUMENT, LW_ERR_SINGULAR: the loops do not close, LW_ERR_MEMORY */
 LW_API lw_status lw_modes_motion(const lw_modes *modes, int index, const lw_model *model,
                                  const lw_linear_desc *desc, int rows, double (*r)[3],

@@ -16,8 +16,8 @@ typedef struct lw_view_clips {
     long rows;               ///< of each, at equal distances in time
     double seconds;          ///< of each
     const char *const *name; ///< [count]
-    const double (*r)[3],
-        (*quat)[4]; ///< [count][rows][body count] mass centres, world; body frames to world
+    const double (*r)[3];    ///< [count][rows][body count] mass centres, world axes, m
+    const double (*quat)[4]; ///< [count][rows][body count] body frames to world, scalar first
 } lw_view_clips;
 
 typedef struct lw_view_desc {
