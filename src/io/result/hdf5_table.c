@@ -156,11 +156,11 @@ static lw_status read_columns(table *t, lw_error *error)
             set < 0 ? -1 : H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, column);
         if (set >= 0) H5Dclose(set);
         if (failed < 0) return lwi_hdf5_fail(error, LW_ERR_IO, t->path, "cannot be read");
+        // statistics of a variant that fails may overflow
         for (long i = 0; i < to->rows; i++) {
             if (isfinite(column[i])) continue;
             if (!t->study) return wrong(t, error, to->name[k], "has a number that is not finite");
-            column[i] =
-                NAN; // statistics of a variant that fails may overflow; as an empty field of CSV
+            column[i] = NAN; // as an empty field of CSV
         }
     }
     return LW_OK;

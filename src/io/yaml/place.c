@@ -62,7 +62,7 @@ lw_vec3 lwi_yaml_place_vector(const lwi_yaml_place *p, lw_vec3 x, bool axial)
     const double a[3] = {m.x, m.y, m.z};
     double y[3];
     m3_mul_v(y, p->R, a);
-    return (lw_vec3){y[0] + 0.0, y[1] + 0.0, y[2] + 0.0};
+    return (lw_vec3){y[0] + 0.0, y[1] + 0.0, y[2] + 0.0}; // 0 in place of -0
 }
 
 lw_vec3 lwi_yaml_place_position(const lwi_yaml_place *p, lw_vec3 x)
