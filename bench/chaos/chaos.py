@@ -511,8 +511,8 @@ driver has started: `mpiexec` and its ranks, the scheduler and the other servers
         parts.append(f"\n## Cost of Dask\n\nBy `bench/cluster/overhead.py`: {o['rows']} runs of a four-bar over {o['duration']} s in {o['parts']} "
                      f"parts by {o['workers']} workers of a cluster that has begun, and by one sweep with as many threads, in turn; the load of the machine at the "
                      f"end, these included, was {o['load']:.0f}. Processor time is that of scheduler, driver and workers. Both have the same "
-                     "table, but each worker is a process with one thread, and the sweep one process with all threads: a negative number "
-                     "is a difference between processes and threads, which hides the cost of Dask.\n")
+                     "table, but each worker is a process with one thread, and the sweep one process with all threads: the column "
+                     "*more, %* is the cost of Dask with that difference.\n")
         parts.append(table(["try", "processor, Dask, s", "one sweep, s", "more, %", "wall, Dask, s", "one sweep, s"],
                            [(k + 1, *(f"{t[kind]['processor']:.2f}" for kind in ("dask", "bare")),
                              f"{100 * (t['dask']['processor'] / t['bare']['processor'] - 1):.1f}",
