@@ -8,7 +8,7 @@ from typing import Any, Iterable, Iterator, List, Mapping, Optional, Sequence, T
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._batch_callback import BatchCallback, BatchFunction, batch_callback
+from ._batch_callback import BatchCallback, BatchFunction, batch_callback, check_called
 from ._errors import ArgumentError, Error, check, make_error, path_bytes, text_of, unknown
 from ._memory import Array, doubles, numbers, real, view
 from ._model import Model, Path, load, made_model
@@ -107,12 +107,6 @@ def _varied(vary: Mapping[str, ArrayLike], instances: Optional[int]) -> Tuple[in
     return count, np.ascontiguousarray(np.stack(table, axis=1) if table else np.empty((count, 0)))
 
 
-def _created(status: int, error: Any, called: Optional[BatchCallback]) -> None:
-    if status < 0 and called is not None:
-        called.finish()
-    check(status, error)
-
-
 def _described(model: Model, vary: Mapping[str, ArrayLike], instances: Optional[int], options: Any,
                called: Optional[BatchCallback], **more: int) -> Tuple[Any, Array, Any]:
     """An ``lw_batch_desc *``, the values [instances, vary], and what must be kept while it is used."""
@@ -164,7 +158,7 @@ def simulate_batch(model: Union[Model, Path], vary: Optional[Mapping[str, ArrayL
                                     threads=threads, lanes=lanes, memory=memory)
     count = len(values)
     sweep, error = ffi.new("lw_sweep **"), ffi.new("lw_error *")
-    _created(lib.lw_sweep_create(model._handle, desc, sweep, error), error, called)
+    check_called(called, lib.lw_sweep_create(model._handle, desc, sweep, error), error)
     # the sweep reads names and values during its run
     handle = ffi.gc(sweep[0], lambda s, kept=used: lib.lw_sweep_destroy(s))
     watch = Watch(progress)
@@ -264,7 +258,7 @@ class Batch:
                                              make_options(self.model._options, options), self._called,
                                              threads=threads, lanes=lanes)
         batch, error = ffi.new("lw_batch **"), ffi.new("lw_error *")
-        _created(lib.lw_batch_create(self.model._handle, desc, batch, error), error, self._called)
+        check_called(self._called, lib.lw_batch_create(self.model._handle, desc, batch, error), error)
         self._handle = ffi.gc(batch[0], lambda b, kept=used: lib.lw_batch_destroy(b))
         self._busy = threading.Lock()
 
@@ -279,9 +273,7 @@ class Batch:
             self._busy.release()
 
     def _check(self, status: int) -> None:
-        if status < 0 and self._called is not None:
-            self._called.finish()
-        check(status, lib.lw_batch_error(self._handle))
+        check_called(self._called, status, lib.lw_batch_error(self._handle))
 
     def _known(self, instance: int) -> int:
         if 0 <= instance < len(self):

@@ -6,7 +6,7 @@ from typing import Any, Callable, Mapping, Optional, Tuple, Union
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._errors import ArgumentError, unknown
+from ._errors import ArgumentError, KeptException, check, keep_exception, unknown
 from ._memory import Array, numbers, real
 from ._model import Model
 from ._native import ffi, lib
@@ -55,7 +55,7 @@ class BatchStates:
         return array
 
     def end(self) -> None:
-        """The memory is another one from now on."""
+        """The call has ended: the memory of the states is used for others."""
         self._states = None
 
 
@@ -63,14 +63,13 @@ class BatchStates:
 BatchFunction = Callable[[BatchStates], Union[ArrayLike, Mapping[str, ArrayLike]]]
 
 
-class BatchCallback:
-    """The function of a batch; its first exception is kept, and ends the run."""
+class BatchCallback(KeptException):
+    """The function of a batch; its first exception ends the run."""
 
     def __init__(self, model: Model, function: BatchFunction) -> None:
         if not callable(function):
             raise ArgumentError(f"callback: expected a function, got {type(function).__name__}")
         self.model, self.names, self.function = model, list(model.inputs), function
-        self.exception: Optional[BaseException] = None
         self.handle = ffi.new_handle(self)
 
     def describe(self, desc: Any) -> None:
@@ -102,23 +101,9 @@ class BatchCallback:
                                     + " x ".join(map(str, column.shape)))
             table[:, self.names.index(name)] = column
 
-    def finish(self, **rows: Any) -> None:
-        """Raises the exception of the function, with the rows so far as attributes."""
-        if self.exception is not None:
-            exception, self.exception = self.exception, None
-            for name, value in rows.items():
-                exception.__dict__.setdefault(name, value)
-            raise exception
-
-
-def _keep(kind: Any, exception: BaseException, trace: Any) -> None:
-    callback = trace.tb_frame.f_locals.get("callback") if trace is not None else None
-    if callback is not None and callback.exception is None:
-        callback.exception = exception
-
 
 @ffi.def_extern(  # type: ignore[untyped-decorator,misc,unused-ignore]
-    error=lib.LW_ERR_INTERRUPTED, onerror=_keep)
+    error=lib.LW_ERR_INTERRUPTED, onerror=keep_exception)
 def lwpy_on_batch_inputs(handle: Any, states: Any, inputs: Any) -> int:
     callback = ffi.from_handle(handle)
     return int(callback(states, inputs))
@@ -129,6 +114,13 @@ def batch_callback(model: Model, function: Optional[BatchFunction], threads: int
     if function is None:
         return None, threads
     return BatchCallback(model, function), threads or 1
+
+
+def check_called(called: Optional[BatchCallback], status: int, error: Any) -> None:
+    """Raises the exception of the callback, if it is the reason of a failure, or that of the status."""
+    if status < 0 and called is not None:
+        called.finish()
+    check(status, error)
 
 
 __all__ = ["BatchFunction", "BatchStates"]

@@ -41,6 +41,27 @@ class Error(Exception):
         return type(self), (self.text, self.file, self.line, self.column)
 
 
+class KeptException:
+    """Base of what holds functions of users that the library calls: the first exception of one is kept until the call ends."""
+
+    exception: Optional[BaseException] = None
+
+    def finish(self, **rows: Any) -> None:
+        """Raises the exception, with the rows so far as attributes."""
+        if self.exception is not None:
+            exception, self.exception = self.exception, None
+            for name, value in rows.items():
+                exception.__dict__.setdefault(name, value)
+            raise exception
+
+
+def keep_exception(kind: Any, exception: BaseException, trace: Any) -> None:
+    """``onerror`` of a function of the glue whose variable ``callback`` is a :class:`KeptException`."""
+    callback = trace.tb_frame.f_locals.get("callback") if trace is not None else None
+    if callback is not None and callback.exception is None:
+        callback.exception = exception
+
+
 class ArgumentError(Error, ValueError):
     """An argument is missing, of the wrong size or out of range."""
 

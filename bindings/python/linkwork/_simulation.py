@@ -12,7 +12,8 @@ from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping,
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._errors import ArgumentError, Error, FileError, StoppedError, check, make_error, path_bytes, text_of, unknown
+from ._errors import (ArgumentError, Error, FileError, KeptException, StoppedError, check, keep_exception, make_error, path_bytes,
+                      text_of, unknown)
 from ._memory import Array, doubles, numbers, view
 from ._model import Joint, Model, Path, components, load, made_model
 from ._native import ffi, lib
@@ -69,7 +70,7 @@ def level_of(level: str) -> int:
 # ------------------------------------------------------------------------------ calls from the glue
 
 
-class Watch:
+class Watch(KeptException):
     """The Python functions that a call in progress uses; their exceptions are kept."""
 
     active = threading.local()  #: calls in progress of a thread
@@ -77,7 +78,6 @@ class Watch:
     def __init__(self, progress: Optional[Progress] = None,
                  row: Optional[Callable[[Any], None]] = None) -> None:
         self.progress, self.row = progress, row
-        self.exception: Optional[BaseException] = None
         self.handle = ffi.new_handle(self)
 
     def __enter__(self) -> "Watch":
@@ -86,14 +86,6 @@ class Watch:
 
     def __exit__(self, *_: object) -> None:
         self.active.stack.pop()
-
-    def finish(self, **rows: Any) -> None:
-        """Raises the exception of the user's functions, or Ctrl-C; with the rows so far as attributes."""
-        if self.exception is not None:
-            exception, self.exception = self.exception, None
-            for name, value in rows.items():
-                exception.__dict__.setdefault(name, value)
-            raise exception
 
 
 def _keep(kind: Any, exception: BaseException, trace: Any) -> None:
@@ -116,11 +108,11 @@ def lwpy_on_row(handle: Any, observation: Any) -> int:
     return 0
 
 
-class Callback:
-    """The function that computes the inputs of a simulation; an exception of it is kept until the call ends."""
+class Callback(KeptException):
+    """The function that computes the inputs of a simulation."""
 
     def __init__(self, simulation: "Simulation", function: Callable[["Observation"], Any]) -> None:
-        self.function, self.exception = function, None  # type: Any, Optional[BaseException]
+        self.function: Any = function
         self.model, self.names = simulation.model, list(simulation.model.inputs)
         self._owner, self._views = simulation._handle, {}  # type: Any, Dict[Any, Any]
         self.handle = ffi.new_handle(self)
@@ -138,21 +130,9 @@ class Callback:
             inputs[i] = value
         return 0
 
-    def finish(self) -> None:
-        """Raises the exception of the function."""
-        if self.exception is not None:
-            exception, self.exception = self.exception, None
-            raise exception
-
-
-def _keep_callback(kind: Any, exception: BaseException, trace: Any) -> None:
-    callback = trace.tb_frame.f_locals.get("callback") if trace is not None else None
-    if callback is not None:
-        callback.exception = exception
-
 
 @ffi.def_extern(  # type: ignore[untyped-decorator,misc,unused-ignore]
-    error=lib.LW_ERR_INTERRUPTED, onerror=_keep_callback)
+    error=lib.LW_ERR_INTERRUPTED, onerror=keep_exception)
 def lwpy_on_inputs(handle: Any, observation: Any, inputs: Any) -> int:
     callback = ffi.from_handle(handle)
     return int(callback(observation, inputs))

@@ -9,7 +9,7 @@ from typing import Any, Dict, Iterable, Iterator, Mapping, Optional, Union
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._batch_callback import BatchCallback, BatchFunction, batch_callback
+from ._batch_callback import BatchCallback, BatchFunction, batch_callback, check_called
 from ._errors import ArgumentError, check, make_error, path_bytes, text_of, unknown
 from ._memory import Array, real, view
 from ._model import Model, Path, load
@@ -163,10 +163,7 @@ def sweep(model: Union[Model, Path], space: Mapping[str, Union[str, ArrayLike]],
     handle, error = ffi.new("lw_sweep **"), ffi.new("lw_error *")
     if called is not None:
         called.describe(desc)
-    status = lib.lw_sweep_create(model._handle, desc, handle, error)
-    if status < 0 and called is not None:
-        called.finish()
-    check(status, error)
+    check_called(called, lib.lw_sweep_create(model._handle, desc, handle, error), error)
     kept = (model, table, settings, desc, called)
     sweeping = ffi.gc(handle[0], lambda s, kept=kept: lib.lw_sweep_destroy(s))
     wanted: Any = ffi.NULL
