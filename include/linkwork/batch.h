@@ -19,11 +19,11 @@ typedef struct lw_batch lw_batch; ///< used by one thread at a time; it owns its
 /** Motion of several instances, each at its own time: row k of every array is that of instance[k], in the units and axes
  *  of lw_observation.  Valid during the call. */
 typedef struct lw_batch_states {
-    int count;
-    const int
-        *instance; ///< [count] numbers, in a sweep those among all its instances (lw_batch_number)
-    const double *time; ///< [count] s
-    int nq, nv, nbody, nstate;
+    int count; ///< rows
+    /** [count] numbers, in a sweep those among all its instances (lw_batch_number) */
+    const int *instance;
+    const double *time;                  ///< [count] s
+    int nq, nv, nbody, nstate;           ///< of the model: sizes of a row, ground is body 0
     const double *q;                     ///< [count][nq] joint coordinates, m and rad
     const double *qd;                    ///< [count][nv] joint speeds, m/s and rad/s
     const double *states;                ///< [count][nstate] of signals
@@ -34,7 +34,8 @@ typedef struct lw_batch_states {
 } lw_batch_states;
 
 /** User forces and signals of many instances in one call: the inputs as functions of the states, as lw_input_callback
- *  of a simulation.  The values of an instance must depend on its own row only, for any place and any other rows.
+ *  of a simulation.  The values of an instance must depend on its own row only, wherever it stands and
+ *  whatever the other rows are: which instances share a call is not fixed.
  *  @param states  of all instances that a thread moves, where they are in lanes (lw_batch_desc.options); else of one
  *  @param inputs  [count][model inputs] in: their present values; out
  *  @return as lw_input_callback, for all instances of the call; values that are not finite concern their instance only
@@ -59,8 +60,8 @@ typedef struct lw_batch_desc {
     const char *const *vary; ///< [nvary] names
     const double *values;    ///< [instances][nvary]
     const lw_allocator *allocator;
-    /** Inputs of the instances as functions of their states; NULL: they keep their values.  Instances in lanes are then
-     *  moved side by side, all those of a thread */
+    /** Inputs of the instances as functions of their states; NULL: they keep their values.  Where instances compute in
+     *  lanes, all those of a thread then take their steps at the same time, so that one call serves them */
     lw_batch_callback callback;
     void *callback_user;
     size_t

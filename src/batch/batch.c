@@ -1,5 +1,5 @@
-// batch.c -- creation: variants, instances at their start, workers; access to single instances;
-// steps.
+// batch.c -- creation: variants, instances at their start, workers; access to single instances, and their observations
+// ahead of requests; steps.
 #include "batch/batch.h"
 
 #include "base/assert.h"
@@ -158,19 +158,19 @@ static void make_range(void *user, int first, int end)
         m->status[k] = make_simulation(m->b, m->d, m->first + k, &m->why[k]);
 }
 
-// From the n-th on.  An allocator or a callback of the caller is called by one thread at a time.
+// From the n-th on, in rounds.  By one thread where the caller has given an allocator or a callback: both are called by one
+// thread at a time here.
 static lw_status make_others(lw_batch *b, const draft *d, int n, lwi_arena *scratch)
 {
-    enum {
-        TOGETHER = 64
-    }; // more of them: longer messages in memory, fewer times that threads wait
+    // variants; threads wait for each other once a round, and each variant of it has room for a message
+    enum { ROUND = 64 };
     const bool alone = d->desc->callback || b->arena.allocator.allocate;
-    making m = {.b = b, .d = d, .status = LWI_PUSH(scratch, lw_status, TOGETHER)};
-    m.why = LWI_PUSH(scratch, lw_error, TOGETHER);
+    making m = {.b = b, .d = d, .status = LWI_PUSH(scratch, lw_status, ROUND)};
+    m.why = LWI_PUSH(scratch, lw_error, ROUND);
     if (!m.status || !m.why) return no_memory(b);
-    for (m.first = n; m.first < b->nvariant; m.first += TOGETHER) {
-        const int left = b->nvariant - m.first, count = left < TOGETHER ? left : TOGETHER;
-        memset(m.why, 0, TOGETHER * sizeof *m.why);
+    for (m.first = n; m.first < b->nvariant; m.first += ROUND) {
+        const int left = b->nvariant - m.first, count = left < ROUND ? left : ROUND;
+        memset(m.why, 0, ROUND * sizeof *m.why);
         lwi_pool_for(alone ? NULL : b->pool, count, make_range, &m);
         for (int k = 0; k < count; k++)
             TRY(check_variant(b, d, m.first + k, m.status[k], &m.why[k]));
@@ -300,7 +300,7 @@ static lw_sim *enter(const lw_batch *b, int i)
 {
     lwi_instance *instance = &b->instance[i];
     lw_sim *sim = sim_of(b, i);
-    instance->ahead = false;
+    instance->observed = false;
     if (b->alone) return sim;
     b->variant[instance->variant].call.number = lw_batch_number(b, i);
     sim->callback.known = instance->known;
@@ -725,8 +725,8 @@ lw_status lw_batch_apply_impulse(lw_batch *b, int i, int count, const lw_impulse
     return LW_OK;
 }
 
-// Where the instance has a simulation to itself, which keeps the observation; its audit is the one before
-// until a caller requests the observation.
+// Instances with a simulation to themselves, which keeps the observation.  Their audit gets its
+// values when the observation is requested.
 static void observe_range(void *user, int first, int end)
 {
     lw_batch *b = user;
@@ -736,26 +736,27 @@ static void observe_range(void *user, int first, int end)
         if (instance->status != LW_OK || instance->over || !lwi_batch_begun(b, i)) continue;
         if (b->variant[instance->variant].count != 1) continue;
         lw_sim *sim = enter(b, i);
-        if (b->ahead >= LW_OBSERVE_MOMENTUM && !sim->momenta.prepared) continue; // it takes memory
+        if (b->ahead_level >= LW_OBSERVE_MOMENTUM && !sim->momenta.prepared)
+            continue; // it takes memory
         const lwi_audit before = sim->audit;
-        instance->ahead = lw_sim_observe(sim, b->ahead, &o) == LW_OK;
-        instance->ahead_audit = sim->audit;
+        instance->observed = lw_sim_observe(sim, b->ahead_level, &o) == LW_OK;
+        instance->observed_audit = sim->audit;
         sim->audit = before;
     }
 }
 
 void lwi_batch_observe_ahead(lw_batch *b)
 {
-    const bool callback = b->callback != NULL; // called by one thread at a time
-    b->ahead = b->level;
-    if (b->asked && !callback && lwi_pool_count(b->pool) > 1)
+    const bool callback = b->callback != NULL; // outside of steps one thread calls it
+    b->ahead_level = b->level;
+    if (b->requested && !callback && lwi_pool_count(b->pool) > 1)
         lwi_pool_for(b->pool, b->n, observe_range, b);
 }
 
 static bool is_ahead(lw_batch *b, int i, lw_observe level)
 {
-    b->asked = true, b->level = level;
-    return level == b->ahead && known(b, i) && b->instance[i].ahead;
+    b->requested = true, b->level = level;
+    return level == b->ahead_level && known(b, i) && b->instance[i].observed;
 }
 
 lw_status lw_batch_observe(lw_batch *b, int i, lw_observe level, const lw_observation **observation)
@@ -763,9 +764,9 @@ lw_status lw_batch_observe(lw_batch *b, int i, lw_observe level, const lw_observ
     if (!b) return LW_ERR_ARGUMENT;
     if (observation && is_ahead(b, i, level)) {
         lw_sim *sim = sim_of(b, i);
-        sim->audit = b->instance[i].ahead_audit;
+        sim->audit = b->instance[i].observed_audit;
         *observation = &sim->observation;
-        b->instance[i].ahead = false;
+        b->instance[i].observed = false;
         leave(b, i);
         return LW_OK;
     }
@@ -872,7 +873,7 @@ lw_status lw_batch_step(lw_batch *b, double time)
     b->to = time;
     for (int i = 0; i < b->n; i++) {
         b->instance[i].control.failed = false; // those of this call are marked
-        b->instance[i].ahead = false;
+        b->instance[i].observed = false;
     }
     strike(b); // those that were due after the end of the last call
     do lwi_pool_run(b->pool, step_part, b);

@@ -31,9 +31,10 @@ typedef struct lwi_instance {
     char failure[LWI_FAILURE_SIZE]; ///< of status
     bool stopped; ///< by an event of the model: it makes no more steps until its state is set
     bool over;    ///< it was stopped before the last step: its last row has been written
-    bool ahead; ///< its simulation has an observation of level b->ahead that was not requested yet
-    lwi_audit ahead_audit; ///< with that observation
-    bool known;            ///< its inputs are those of the callback at its state
+    /** Its simulation has an observation of level b->ahead_level that was not requested yet */
+    bool observed;
+    lwi_audit observed_audit; ///< the audit with that observation
+    bool known;               ///< its inputs are those of the callback at its state
 } lwi_instance;
 
 /** Instances with the same parameters: their model, and a simulation of it for starts, observations
@@ -87,9 +88,10 @@ struct lw_batch {
     int nworker;
     lwi_worker **worker; ///< [threads]
     lwi_batch_cancel cancel;
-    bool asked;              ///< an observation was requested
-    lw_observe level, ahead; ///< of the last one, and of those that are made before a row
-    double to, wall;         ///< of the present step call; of all [s]
+    bool requested;         ///< an observation was requested
+    lw_observe level;       ///< of the last request
+    lw_observe ahead_level; ///< of the observations made ahead of their requests
+    double to, wall;        ///< of the present step call; of all [s]
     lw_error error;
 };
 
@@ -100,8 +102,9 @@ lw_status lwi_batch_create(const lw_model *model, const lw_batch_desc *desc, con
                            bool keep, lw_batch **batch, lw_error *error);
 /** Of the first instance that could begin; NULL: none. */
 const lw_sim *lwi_batch_sim(const lw_batch *batch);
-/** After a step: the observations that the last row requested, by all threads; lw_batch_observe has them then.  Instances with the
- *  same parameters have one simulation, and are observed when they are requested. */
+/** After a step: makes observations ahead of their requests, of the level of the last request, by all threads;
+ *  lw_batch_observe then returns them.  Only of instances whose parameters no other has: others share a simulation, and
+ *  are observed when that is requested. */
 void lwi_batch_observe_ahead(lw_batch *batch);
 /** One that could not begin has no simulation. */
 bool lwi_batch_begun(const lw_batch *batch, int instance);

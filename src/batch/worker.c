@@ -47,9 +47,9 @@ struct lwi_worker {
     int ngroup;
     group *group;
     int nblock;
-    block *block;            // with a callback: of all instances at once; else two
-    block *wide, *narrow;    // the two: for one group after the other, in lanes and alone
-    struct lwi_asked *asked; // what the callback gets and gives; NULL: none
+    block *block;                  // with a callback: of all instances at once; else two
+    block *wide, *narrow;          // the two: for one group after the other, in lanes and alone
+    struct lwi_exchange *exchange; // with the callback; NULL: none
 };
 
 // ------------------------------------------------------------------------------------------- rates
@@ -296,7 +296,7 @@ static void step_group(lwi_worker *w, group *g)
 // ---- instances with a callback: all of them are moved side by side
 
 // What the callback gets and gives; a row for each instance that needs rates.
-typedef struct lwi_asked {
+typedef struct lwi_exchange {
     lw_batch_states states;
     int *instance;
     double *time, *q, *qd, *signal;
@@ -304,17 +304,17 @@ typedef struct lwi_asked {
     double *inputs; // [row][ninput]
     struct place {
         int instance;
-        lw_status *status;
+        lw_status *status; // out, of the call for this row
         lw_error *why;
     } * place;        // [row]
-    lw_status *ended; // [count] at the end of a step call
+    lw_status *ended; // [count] of the rows at the end of a step call
     lw_error *why;    // [count] the same
-} asked;
+} exchange;
 
 static void add_row(lwi_worker *w, int instance, double t, const lwi_snapshot *m, lw_status *status,
                     lw_error *why)
 {
-    asked *a = w->asked;
+    exchange *a = w->exchange;
     const lw_batch *b = w->batch;
     const size_t r = (size_t)a->states.count++, nq = (size_t)a->states.nq,
                  nv = (size_t)a->states.nv, n = (size_t)a->states.nbody,
@@ -347,7 +347,7 @@ static void fail(lw_batch *b, int i, lw_status status, const char *why)
 // Calls, and gives the values to the instances of the rows, or the reason why there are none.
 static void call(lwi_worker *w)
 {
-    asked *a = w->asked;
+    exchange *a = w->exchange;
     const lw_batch *b = w->batch;
     const size_t ninput = (size_t)b->ninput;
     if (!a->states.count) return;
@@ -391,8 +391,8 @@ static void answer_block(block *p)
 static void know_inputs(lwi_worker *w)
 {
     lw_batch *b = w->batch;
-    lw_status *status = w->asked->ended;
-    lw_error *why = w->asked->why;
+    lw_status *status = w->exchange->ended;
+    lw_error *why = w->exchange->why;
     for (int g = 0; g < w->ngroup; g++)
         for (int k = w->group[g].first; k < w->group[g].first + w->group[g].count; k++) {
             const int i = w->list[k];
@@ -481,7 +481,7 @@ void lwi_worker_step(lwi_worker *w)
 {
     for (int k = 0; w->batch->alone && k < w->count && !w->batch->cancel.stopped; k++)
         step_alone(w, w->list[k]);
-    if (w->asked)
+    if (w->exchange)
         step_together(w);
     else
         for (int g = 0; g < w->ngroup; g++) step_group(w, &w->group[g]);
@@ -553,10 +553,10 @@ static lw_status make_all_blocks(lwi_worker *w)
     return LW_OK;
 }
 
-static lw_status make_asked(lwi_worker *w)
+static lw_status make_exchange(lwi_worker *w)
 {
     const lw_model *model = w->batch->model;
-    asked *a = w->asked = LWI_PUSH(&w->arena, asked, 1);
+    exchange *a = w->exchange = LWI_PUSH(&w->arena, exchange, 1);
     const size_t n = (size_t)w->count, nbody = n * (size_t)model->nbody;
     if (!a) return LW_ERR_MEMORY;
     a->instance = LWI_PUSH(&w->arena, int, n);
@@ -596,7 +596,7 @@ static lw_status make_blocks(lwi_worker *w)
 {
     if (w->batch->alone) return LW_OK;
     if (!w->batch->callback) return make_two_blocks(w);
-    TRY(make_asked(w));
+    TRY(make_exchange(w));
     return make_all_blocks(w);
 }
 
