@@ -208,9 +208,9 @@ LW_API lw_status lw_sim_set_input(lw_sim *sim, int index, double value);
  *          the run with it, after a row of the last accepted state */
 typedef lw_status (*lw_input_callback)(void *user, const lw_observation *state, double *inputs);
 /** Sets the function that computes all inputs; NULL: they keep their values.  Inputs that it leaves alone keep theirs.
- *  Across singular positions (option `singular`: pass) inputs are those of the state before.  This call allocates
- *  memory, steps do not.  Each evaluation costs the kinematics of the state in addition.
- *  Formulations with own steps (index3, rattle) call it wherever they evaluate forces, for Newton's iterations too.
+ *  Across singular positions (option `singular`: pass) inputs are those of the state before.
+ *  Each evaluation of the rates costs the kinematics of the state in addition.  Formulations with own steps (index3,
+ *  rattle) call the function wherever they evaluate forces, in Newton's iterations too.  Its memory is allocated here.
  *  @return LW_ERR_ARGUMENT: the model has no inputs */
 LW_API lw_status lw_sim_set_callback(lw_sim *sim, lw_input_callback callback, void *user);
 

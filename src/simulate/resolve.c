@@ -380,8 +380,7 @@ static void warn_of_momenta(lw_sim *sim)
     const bool tree = lwi_formulation_accepts(&lwi_formulation_aba, sim->model, NULL) == LW_OK;
     say(sim,
         "momenta: their errors within the tolerances are errors of speeds of %.0e tolerances, "
-        "which "
-        "make steps short; a state of speeds (%s) needs fewer",
+        "which make steps short; a state of speeds (%s) needs fewer",
         errors, tree ? "aba" : "dca");
 }
 
