@@ -147,6 +147,17 @@ void cli_analysis_end(cli_analysis *analysis)
     free(analysis->states);
 }
 
+lw_linear_desc cli_analysis_linear(const cli_arguments *arguments, const cli_analysis *a)
+{
+    return (lw_linear_desc){.time = a->time,
+                            .q = a->q,
+                            .v = a->v,
+                            .inputs = a->inputs,
+                            .states = a->states,
+                            .independent = arguments->independent,
+                            .outputs = arguments->outputs};
+}
+
 const char *cli_analysis_state(const cli_analysis *analysis)
 {
     static const char *const text[] = {[LW_STABLE] = "the stable equilibrium",

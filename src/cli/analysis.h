@@ -19,6 +19,8 @@ typedef struct cli_analysis {
 /** Reads the model and the state of --initial; if `balance`, moves the model to the equilibrium. */
 cli_exit cli_analysis_begin(const cli_arguments *arguments, bool balance, cli_analysis *analysis);
 void cli_analysis_end(cli_analysis *analysis);
+/** What lw_linearize gets for this state; valid as long as the analysis. */
+lw_linear_desc cli_analysis_linear(const cli_arguments *arguments, const cli_analysis *analysis);
 /** Should an analysis be made at the equilibrium?  By --at; `fallback` where it is not given. */
 cli_exit cli_analysis_at(const cli_arguments *arguments, bool fallback, bool *balance);
 /** The state in words: "the stable equilibrium", "the start". */

@@ -355,8 +355,11 @@ const char *cli_suggestion(char *room, size_t size, const char *name, const char
                            int count);
 /** The model of the operand, and the options: defaults, the file's, the command line's. */
 cli_exit cli_read(const cli_arguments *arguments, lw_model **model, lw_options *options);
-/** The warnings of a model that was refused because it does not close, on stderr; of others, none can be given. */
+/** Writes the warnings of a model that was refused because it does not close on stderr; nothing where it was refused for
+ *  another reason. */
 void cli_warn_of_refused(const cli_arguments *arguments);
+/** The `report` of an lw_view_desc: a warning on stderr, unless --quiet.  @param user  the cli_arguments */
+void cli_warn(void *user, const char *text);
 /** Is this the name of a formulation with its own step (LW_FORMULATION_OWN_STEP), and so of its integrator? */
 bool cli_has_own_step(const char *name);
 /** Something in the options differs from the defaults. */

@@ -38,10 +38,17 @@ static const char *python(void)
     return own && *own ? own : "python3";
 }
 
+// Waits for a process; true: it has ended without an error.
+static bool has_succeeded(pid_t child)
+{
+    int how = 1;
+    while (child > 0 && waitpid(child, &how, 0) < 0 && errno == EINTR) {}
+    return child > 0 && WIFEXITED(how) && WEXITSTATUS(how) == 0;
+}
+
 // Can the interpreter import the package?
 static bool has_package(void)
 {
-    int how = 1;
     const pid_t child = fork();
     if (child == 0) {
         const int nothing = open("/dev/null", O_WRONLY);
@@ -49,13 +56,11 @@ static bool has_package(void)
         execlp(python(), python(), "-c", "import linkwork.engine", (char *)NULL);
         _exit(127);
     }
-    while (child > 0 && waitpid(child, &how, 0) < 0 && errno == EINTR) {}
-    return child > 0 && WIFEXITED(how) && WEXITSTATUS(how) == 0;
+    return has_succeeded(child);
 }
 
 cli_exit cli_write_parquet(const char *folder, const char *file)
 {
-    int how = 1;
     if (!has_package())
         return cli_complain(CLI_FAILED,
                             "%s: .parquet needs the Python package with pandas and pyarrow, and %s "
@@ -68,8 +73,8 @@ cli_exit cli_write_parquet(const char *folder, const char *file)
         execlp(python(), python(), "-m", "linkwork.engine", folder, "--merge", file, (char *)NULL);
         _exit(127);
     }
-    while (child > 0 && waitpid(child, &how, 0) < 0 && errno == EINTR) {}
-    return child > 0 && WIFEXITED(how) && WEXITSTATUS(how) == 0 ? CLI_DONE : CLI_FAILED;
+    if (has_succeeded(child)) return CLI_DONE;
+    return cli_complain(CLI_FAILED, "%s: the table was not written by %s", file, python());
 }
 
 typedef struct words {

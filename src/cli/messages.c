@@ -80,6 +80,12 @@ static lw_status read_model(const cli_arguments *arguments, bool open, lw_model 
     return lw_model_read(arguments->operand, &desc, model, options, error);
 }
 
+void cli_warn(void *user, const char *text)
+{
+    const cli_arguments *arguments = user;
+    if (!arguments->quiet) fprintf(stderr, "warning: %s\n", text);
+}
+
 void cli_warn_of_refused(const cli_arguments *arguments)
 {
     lw_model *model = NULL;

@@ -151,12 +151,7 @@ cli_exit cli_modes_of(const cli_arguments *arguments, const cli_analysis *a, lw_
                       lw_modes **modes)
 {
     lw_error error = {0};
-    const lw_linear_desc desc = {.time = a->time,
-                                 .q = a->q,
-                                 .v = a->v,
-                                 .inputs = a->inputs,
-                                 .states = a->states,
-                                 .independent = arguments->independent};
+    const lw_linear_desc desc = cli_analysis_linear(arguments, a);
     lw_status status = lw_linearize(a->model, &desc, linear, &error);
     if (status == LW_OK) status = lw_modes_create(*linear, modes, &error);
     if (status == LW_ERR_ARGUMENT) return cli_complain(CLI_USE, "%s", error.text);

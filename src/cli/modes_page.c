@@ -46,12 +46,7 @@ static cli_exit fill(const cli_arguments *arguments, const cli_analysis *a, cons
                      const clips *c)
 {
     const size_t each = ROWS * (size_t)lw_model_body_count(a->model);
-    const lw_linear_desc desc = {.time = a->time,
-                                 .q = a->q,
-                                 .v = a->v,
-                                 .inputs = a->inputs,
-                                 .states = a->states,
-                                 .independent = arguments->independent};
+    const lw_linear_desc desc = cli_analysis_linear(arguments, a);
     lw_error error = {0};
     for (int i = 0; i < lw_modes_count(modes); i++) {
         const lw_mode mode = lw_modes_at(modes, i);
@@ -67,12 +62,6 @@ static cli_exit fill(const cli_arguments *arguments, const cli_analysis *a, cons
     return CLI_DONE;
 }
 
-static void warn(void *user, const char *text)
-{
-    const cli_arguments *arguments = user;
-    if (!arguments->quiet) fprintf(stderr, "warning: %s\n", text);
-}
-
 static cli_exit write_page(const cli_arguments *arguments, const lw_model *model, int count,
                            const clips *c)
 {
@@ -85,7 +74,7 @@ static cli_exit write_page(const cli_arguments *arguments, const lw_model *model
                                    .r = (const double(*)[3])c->r,
                                    .quat = (const double(*)[4])c->quat};
     const lw_view_desc desc = {.title = title ? title + 1 : arguments->operand,
-                               .report = warn,
+                               .report = cli_warn,
                                .user = &reported,
                                .clips = &motions};
     lw_error error = {0};

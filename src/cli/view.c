@@ -45,12 +45,6 @@ static cli_exit select_instance(const cli_arguments *arguments, lw_result *resul
     return status == LW_OK ? CLI_DONE : cli_complain(CLI_USE, "%s", error.text);
 }
 
-static void report(void *user, const char *text)
-{
-    const cli_arguments *arguments = user;
-    if (!arguments->quiet) fprintf(stderr, "warning: %s\n", text);
-}
-
 // A file that is shown, with the arguments for it alone.
 typedef struct shown {
     cli_arguments arguments;
@@ -73,7 +67,7 @@ static cli_exit write_view(const cli_arguments *arguments, const shown *first, c
 {
     cli_arguments reported = *arguments;
     const lw_view_desc desc = {.title = title_of(first),
-                               .report = report,
+                               .report = cli_warn,
                                .user = &reported,
                                .model2 = second->model,
                                .result2 = second->result,

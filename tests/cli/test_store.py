@@ -274,6 +274,24 @@ class Store(InFolder):
                         env={**os.environ, "LINKWORK_PYTHON": python})
         self.assertIn("given s --engine processes", done.stdout, done.stderr)
 
+    def test_the_package_writes_parquet(self):
+        python = os.path.join(self.path, "python")
+        env = {**os.environ, "LINKWORK_PYTHON": python}
+        self.run_ok(*STUDY, "--store", "s")
+        for code, text in ((0, ""), (3, "t.parquet: the table was not written by " + python)):
+            with open(python, "w", encoding="utf-8") as out:
+                out.write('#!/bin/sh\n[ "$1" = -c ] && exit 0\nshift 2\necho "$*" > given\nexit %d\n' % code)
+            os.chmod(python, 0o755)
+            done = linkwork("sweep", "--merge", "s", "-o", "t.parquet", cwd=self.path, env=env)
+            self.assertEqual(done.returncode, 1 if code else 0, done.stderr)
+            self.assertIn(text, done.stderr)
+            with open(os.path.join(self.path, "given"), encoding="utf-8") as given:
+                self.assertEqual(given.read(), "s --merge t.parquet\n")
+        done = linkwork("sweep", "--merge", "s", "-o", "t.parquet", cwd=self.path,
+                        env={**os.environ, "LINKWORK_PYTHON": os.path.join(self.path, "none")})
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("t.parquet: .parquet needs the Python package", done.stderr)
+
     def test_wrong_use(self):
         for text, *words in (("MODEL is missing", "--store", "s"), ("nothing differs", MODEL, "--store", "s"),
                              ("expected one of them", "--resume", "s", "--status", "s"),
