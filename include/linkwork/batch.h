@@ -34,8 +34,8 @@ typedef struct lw_batch_states {
 } lw_batch_states;
 
 /** User forces and signals of many instances in one call: the inputs as functions of the states, as lw_input_callback
- *  of a simulation.  The values of an instance must depend on its own row only, wherever it stands and
- *  whatever the other rows are: which instances share a call is not fixed.
+ *  of a simulation.  The values of an instance must depend on its own row only, for any
+ *  position of that row and any other rows: which instances share a call is not fixed.
  *  @param states  of all instances that a thread moves, where they are in lanes (lw_batch_desc.options); else of one
  *  @param inputs  [count][model inputs] in: their present values; out
  *  @return as lw_input_callback, for all instances of the call; values that are not finite concern their instance only

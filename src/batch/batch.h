@@ -103,7 +103,7 @@ lw_status lwi_batch_create(const lw_model *model, const lw_batch_desc *desc, con
 /** Of the first instance that could begin; NULL: none. */
 const lw_sim *lwi_batch_sim(const lw_batch *batch);
 /** After a step: makes observations ahead of their requests, of the level of the last request, by all threads;
- *  lw_batch_observe then returns them.  Only of instances whose parameters no other has: others share a simulation, and
+ *  lw_batch_observe then returns them.  Only of instances with parameters that no other has: others share a simulation, and
  *  are observed when that is requested. */
 void lwi_batch_observe_ahead(lw_batch *batch);
 /** One that could not begin has no simulation. */
