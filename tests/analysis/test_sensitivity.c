@@ -297,6 +297,46 @@ static void test_late_by_adjoint(void **state)
     both_methods_agree(driven_text, 1, by);
 }
 
+// A loop with more degrees of freedom than rows: equations are not reduced to its independent speeds.
+static const char loose_text[] =
+    "linkwork: 1\n"
+    "gravity: [0, -9.81, 0]\n"
+    "parameters: {k: 20, c: 0.3, m: 1.5}\n"
+    "bodies:\n"
+    "  a: {mass: m, com: [0.3, 0, 0], inertia: [0.01, 0.05, 0.05, 0, 0, 0]}\n"
+    "  b: {mass: 1, com: [0.1, 0.2, 0.1], inertia: [0.02, 0.05, 0.06, 0, 0, 0], position: [0.6, 0, "
+    "0]}\n"
+    "  d: {mass: 0.5, com: [0.1, 0, 0], inertia: [0.01, 0.02, 0.02, 0, 0, 0], position: [0.7, 0.2, "
+    "0.1]}\n"
+    "joints:\n"
+    "  A: {type: spherical, between: [ground, a], at: [0, 0, 0]}\n"
+    "  B: {type: spherical, between: [a, b], at: [0.6, 0, 0]}\n"
+    "  C: {type: spherical, between: [b, ground], at: [0.8, 0.5, 0.2]}\n"
+    "  D: {type: revolute, between: [b, d], at: [0.7, 0.2, 0.1], axis: [0, 0, 1],\n"
+    "    spring: {q0: {stiffness: k, damping: c, at: 0.2}}}\n"
+    "measures: {y: body.d.y, angle: joint.D.q0}\n"
+    "simulation: {duration: 0.3}\n";
+
+static void test_loose_loop_by_adjoint(void **state)
+{
+    (void)state;
+    static const char *const by[] = {"k", "c", "m"};
+    lw_options options;
+    lw_model *model = parse(loose_text, &options);
+    lw_sensitivity *differences = differentiate(model, &options, LWI_COUNT(by), by, NULL);
+    options.rtol = options.atol = 1e-12;
+    lw_sensitivity *s = by_adjoint(model, &options, LWI_COUNT(by), by, LW_STATISTIC_LAST);
+    for (int c = 0; c < lw_sensitivity_columns(s); c++)
+        for (int k = 0; k < LWI_COUNT(by); k++) {
+            const double expected = lw_sensitivity_at(differences, k, c, LW_STATISTIC_LAST, NULL);
+            assert_true(fabs(expected) > 1e-6);
+            lwt_near(lw_sensitivity_at(s, k, c, LW_STATISTIC_LAST, NULL), expected, 1e-10);
+        }
+    lw_sensitivity_destroy(s);
+    lw_sensitivity_destroy(differences);
+    lw_model_destroy(model);
+}
+
 // Parameters of different bodies and joints are varied together, those of places alone.
 static const char grouped_text[] =
     "linkwork: 1\n"
@@ -448,6 +488,7 @@ int main(void)
                                        cmocka_unit_test(test_four_bar_by_adjoint),
                                        cmocka_unit_test(test_floating_by_adjoint),
                                        cmocka_unit_test(test_late_by_adjoint),
+                                       cmocka_unit_test(test_loose_loop_by_adjoint),
                                        cmocka_unit_test(test_groups_by_adjoint),
                                        cmocka_unit_test(test_corner_by_adjoint),
                                        cmocka_unit_test(test_lag_by_adjoint),

@@ -462,6 +462,22 @@ static void callbacks_are_in_the_steps(void **state)
     lw_model_destroy(exact_model);
 }
 
+// In long steps inputs converge too, in more iterations than Newton's alone.
+static void callbacks_converge_in_long_steps(void **state)
+{
+    (void)state;
+    lw_sim *of[2];
+    lw_model *models[2];
+    caller c;
+    create_stepped("index3", "tolerance=1e-13", 0.05, of, models, &c);
+    const lw_observation *x = at(of[0], 0.6), *y = at(of[1], 0.6);
+    for (int i = 0; i < 2; i++) {
+        assert_near(y->q[i], x->q[i], 2e-11);
+        assert_near(y->qd[i], x->qd[i], 2e-9);
+    }
+    destroy_stepped(of, models);
+}
+
 // As in other formulations, with the state of the last step.
 static void callbacks_that_fail_end_steps(void **state)
 {
@@ -735,6 +751,7 @@ int main(void)
         cmocka_unit_test(linearisation_has_the_poles_of_the_controller),
         cmocka_unit_test(callbacks_are_feedback),
         cmocka_unit_test(callbacks_are_in_the_steps),
+        cmocka_unit_test(callbacks_converge_in_long_steps),
         cmocka_unit_test(callbacks_that_fail_end_steps),
         cmocka_unit_test(callbacks_that_fail_end_the_run),
         cmocka_unit_test(controllers_move_an_arm_alike_by_all_formulations),
