@@ -165,7 +165,7 @@ void lwi_rattle_load_massless(lwi_rattle *d, const double *x);
 void lwi_rattle_store_massless(const lwi_rattle *d, double *x);
 /** Their velocities from the solution of the system. */
 void lwi_rattle_take_velocities(lwi_rattle *d);
-/** Sets the momenta that are zero for want of mass or inertia to exactly zero, with what their sums have rounded off. */
+/** Sets momenta to exactly zero where there is no mass or inertia: sums leave round-off there. */
 void lwi_rattle_clear_momenta(lwi_rattle *d);
 /** Displacements with which the iterations of a step of length h begin. */
 void lwi_rattle_guess_massless(lwi_rattle *d, double h);

@@ -21,7 +21,8 @@ static void set_own_inertia(lwi_hubs *hubs, int h)
     }
 }
 
-// The lower triangle of I += x y', by pairs; of those across the diagonal both.
+// The lower triangle of I += x y', by pairs of columns: the last pair of a row may write one entry above the diagonal,
+// which nothing reads.
 static inline void add_lower(double (*I)[6], const double x[6], const double y[6])
 {
     for (int r = 0; r < 6; r++)
