@@ -258,16 +258,17 @@ lw_status lwi_sim_advance(lw_sim *sim, double to, double limit, bool one_step);
 
 /** sim->inputs := those of the caller's function at (t, x); the message of a failure is in work->error. */
 lw_status lwi_sim_call_back(lw_sim *sim, double t, const double *x);
-/** @return LW_ERR_NOT_FINITE with the input [ninput] that is not */
+/** Values [ninput] of a callback at t.  @return LW_ERR_NOT_FINITE; the message names the input, its value and the time */
 lw_status lwi_callback_check(const lw_model *model, const double *value, double t, lw_error *error);
 /** The message of a callback that has failed.  @return the status */
 lw_status lwi_callback_fail(lw_status status, double t, lw_error *error);
 /** A step by the formulation's `step`, with the inputs of the caller's function. */
 lw_status lwi_sim_own_step(lw_sim *sim, double t, double h, double *x);
-/** Before the first step after a change: the state has the forces of the caller's function, and of inputs that were set
- *  where tolerances control the steps; in equal steps an input that jumps rises over the step (docs/real-time.md). */
+/** Before the first step after a change: computes again what the state keeps of forces (lwi_formulation.refresh), where
+ *  there is a callback, or inputs were set and tolerances control the steps.  In equal steps without a callback an input
+ *  that jumps rises over the step instead (docs/real-time.md). */
 lw_status lwi_sim_refresh(lw_sim *sim);
-/** The same at the present state; the message is in sim->error. */
+/** lwi_sim_call_back at the present state, if the inputs are not those of it already; the message is in sim->error. */
 lw_status lwi_sim_call_back_here(lw_sim *sim, const char *when);
 
 /** The next time at which the model is not smooth; none where every step must cost the same. */
