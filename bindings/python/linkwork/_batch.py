@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._batch_callback import BatchCallback, BatchFunction, batch_callback, check_called
-from ._errors import ArgumentError, Error, check, make_error, path_bytes, text_of, unknown
+from ._errors import ArgumentError, Error, make_error, path_bytes, text_of, unknown
 from ._memory import Array, doubles, numbers, real, view
 from ._model import Model, Path, load, made_model
 from ._native import ffi, lib
