@@ -246,42 +246,37 @@ static lw_status find_entry_nodes(lwi_elim *elim, lwi_arena *arena)
 // Memory of all fronts, each kind of array contiguous in the order of the sweep.
 lw_status lwi_elim_front_room(lwi_elim *elim, lwi_arena *arena)
 {
-    size_t R = 0, U = 0, v = 0, null = 0, swap = 0, C = 0, perm = 0;
+    size_t R = 0, v = 0, null = 0, swap = 0, perm = 0;
     for (int k = 0; k < elim->nnode; k++) {
         const lwi_elim_front *N = &elim->front[k];
         // indices into R are int
         if ((double)N->nc * N->ld > INT_MAX || (double)N->no * N->lu > INT_MAX)
             return LW_ERR_MEMORY;
         R += (size_t)N->nc * (size_t)N->ld;
-        U += (size_t)N->no * (size_t)N->lu;
         v += (size_t)N->ld;
         null += (size_t)N->nc * (size_t)N->nc;
         swap += (size_t)N->nc;
-        if (!N->loop) continue;
-        C += (size_t)N->no * (size_t)N->no;
-        perm += (size_t)N->no;
+        if (N->loop) perm += (size_t)N->no;
     }
-    double *Cs = LWI_PUSH(arena, double, C);
+    TRY(lwi_elim_update_room(elim, arena));
     int *perms = LWI_PUSH(arena, int, perm);
-    if (!Cs || !perms) return LW_ERR_MEMORY;
-    double *Rs = LWI_PUSH(arena, double, R), *Us = LWI_PUSH(arena, double, U);
+    double *Rs = LWI_PUSH(arena, double, R);
     double *vs = LWI_PUSH(arena, double, v), *nulls = LWI_PUSH(arena, double, null);
     int *swaps = LWI_PUSH(arena, int, swap);
     elim->null = LWI_PUSH(arena, double *, elim->nnode);
     elim->swap = LWI_PUSH(arena, int *, elim->nnode);
-    if (!Rs || !Us || !vs || !nulls || !swaps || !elim->null || !elim->swap) return LW_ERR_MEMORY;
+    if (!perms || !Rs || !vs || !nulls || !swaps || !elim->null || !elim->swap)
+        return LW_ERR_MEMORY;
     for (int k = 0; k < elim->nnode; k++) {
         lwi_elim_front *N = &elim->front[k];
-        N->R = Rs, N->U = Us, N->v = vs;
+        N->R = Rs, N->v = vs;
         elim->null[k] = nulls, elim->swap[k] = swaps;
         Rs += (size_t)N->nc * (size_t)N->ld;
-        Us += (size_t)N->no * (size_t)N->lu;
         vs += N->ld;
         nulls += (size_t)N->nc * (size_t)N->nc;
         swaps += N->nc;
         if (!N->loop) continue;
-        N->C = Cs, N->perm = perms;
-        Cs += (size_t)N->no * (size_t)N->no;
+        N->perm = perms;
         perms += N->no;
     }
     return LW_OK;
@@ -307,20 +302,19 @@ static lw_status tasks(lwi_elim *elim, lwi_arena *arena)
 
 lw_status lwi_elim_unsymmetric(lwi_elim *elim, lwi_arena *arena)
 {
-    size_t Q = 0, V = 0;
+    size_t Q = 0;
     for (int k = 0; k < elim->nnode; k++) {
         const lwi_elim_front *N = &elim->front[k];
         Q += (size_t)N->nc * (size_t)N->ld;
-        V += (size_t)N->no * (size_t)N->lu;
     }
-    double *Qs = LWI_PUSH(arena, double, Q), *Vs = LWI_PUSH(arena, double, V);
-    if (!Qs || !Vs) return LW_ERR_MEMORY;
+    double *Qs = LWI_PUSH(arena, double, Q);
+    if (!Qs) return LW_ERR_MEMORY;
     for (int k = 0; k < elim->nnode; k++) {
         lwi_elim_front *N = &elim->front[k];
-        N->Q = Qs, N->V = Vs;
+        N->Q = Qs;
         Qs += (size_t)N->nc * (size_t)N->ld;
-        Vs += (size_t)N->no * (size_t)N->lu;
     }
+    TRY(lwi_elim_update_room_unsymmetric(elim, arena));
     return lwi_elim_batch_unsymmetric(elim, arena);
 }
 

@@ -134,6 +134,8 @@ struct lwi_elim {
     _Atomic bool J_changed; ///< J may have changed since it was read
     bool reread_J;          ///< the current sweep reads J again
     lwi_elim_front *front;  ///< [nnode]
+    double *update;         ///< [nupdate] U and C of the fronts (updates.c)
+    size_t nupdate;
     lwi_elim_edge *edge;
     lwi_elim_block *block;
     lwi_elim_move *move;
@@ -181,6 +183,9 @@ void lwi_elim_rank_up(lwi_elim *elim, int node);
 void lwi_elim_rank_down(lwi_elim *elim, int node);
 /** Memory of all fronts, after the rooms of batches: pages of fronts in lanes then remain untouched. */
 lw_status lwi_elim_front_room(lwi_elim *elim, lwi_arena *arena);
+/** Memory of U and C of all fronts, and of V with the same places (updates.c). */
+lw_status lwi_elim_update_room(lwi_elim *elim, lwi_arena *arena);
+lw_status lwi_elim_update_room_unsymmetric(lwi_elim *elim, lwi_arena *arena);
 /** Whether every row of the node has eps > 0. */
 bool lwi_elim_regular(const lwi_elim *elim, const lwi_elim_front *front);
 /** Rows of the node with a pivot below this are inactive in this matrix pass (inactive_rows.c); 0: none. */

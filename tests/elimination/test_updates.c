@@ -1,0 +1,105 @@
+// test_updates.c -- memory of updates: nodes that may be eliminated at the same time, and what a node reads, have
+// different memory; the rest is used again.
+#include "elimination/bench.h"
+#include "elimination/parts.h"
+
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+typedef struct range {
+    const double *first, *end;
+} range;
+
+static range update_of(const lwi_elim_front *N)
+{
+    return (range){N->U, N->U + (size_t)N->no * (size_t)N->lu};
+}
+
+static range compliance_of(const lwi_elim_front *N)
+{
+    return (range){N->C, N->C + (size_t)N->no * (size_t)N->no};
+}
+
+static bool apart(range a, range b)
+{
+    return a.first == a.end || b.first == b.end || a.end <= b.first || b.end <= a.first;
+}
+
+// Of different branches: neither is above the other.
+static bool unrelated(const lwi_elim *elim, int a, int b)
+{
+    return b < elim->front[a].first || (a < b && elim->front[b].first > a);
+}
+
+// b < a
+static void check_pair(const lwi_elim *elim, int a, int b)
+{
+    const lwi_elim_front *A = &elim->front[a], *B = &elim->front[b];
+    if (!A->nc || !B->nc) return;
+    if (B->parent == a) {
+        assert_true(apart(update_of(A), update_of(B)));
+        if (B->loop) assert_true(apart(update_of(B), compliance_of(B)));
+    }
+    if (!unrelated(elim, a, b)) return;
+    assert_true(apart(update_of(A), update_of(B)));
+    if (A->loop) assert_true(apart(compliance_of(A), update_of(B)));
+    if (B->loop) assert_true(apart(update_of(A), compliance_of(B)));
+    if (A->loop && B->loop) assert_true(apart(compliance_of(A), compliance_of(B)));
+}
+
+// Everything within the room, V in the places of U; returns what the updates would take without common memory.
+static size_t check_nodes(const lwi_elim *elim)
+{
+    size_t all = 0;
+    const range room = {elim->update, elim->update + elim->nupdate};
+    const double *V = NULL;
+    for (int k = 0; k < elim->nnode; k++) {
+        const lwi_elim_front *N = &elim->front[k];
+        const range U = update_of(N), C = N->loop ? compliance_of(N) : U;
+        assert_true(room.first <= U.first && U.end <= room.end);
+        assert_true(room.first <= C.first && C.end <= room.end);
+        if (N->loop) assert_true(apart(U, C));
+        if (!V) V = N->V - (N->U - room.first);
+        assert_true(N->V - V == N->U - room.first);
+        all += (size_t)(U.end - U.first) + (N->loop ? (size_t)(C.end - C.first) : 0);
+        for (const double *u = U.first; !N->nc && u < U.end; u++) assert_true(*u == 0);
+        for (int b = 0; b < k; b++) check_pair(elim, k, b);
+    }
+    return all;
+}
+
+static void every_plan(problem p, double minimum)
+{
+    const lw_plan kinds[] = {LW_PLAN_COMB, LW_PLAN_BALANCED, LW_PLAN_MIXED};
+    for (int i = 0; i < LWI_COUNT(kinds); i++) {
+        problem_bench b = {.p = p};
+        problem_setup(&b, kinds[i]);
+        for (int lanes = -1; lanes <= 0; lanes++) { // nodes without rows keep their zeros
+            assert_true(lwi_elim_lanes(b.elim, lanes));
+            assert_int_equal(lwi_elim_factor(b.elim, NULL), LW_OK);
+            const size_t all = check_nodes(b.elim);
+            assert_true((double)all >= minimum * (double)b.elim->nupdate);
+        }
+        lwi_arena_free(&b.arena);
+    }
+    problem_free(&p);
+}
+
+static void memory_is_used_again(void **state)
+{
+    (void)state;
+    problem p;
+    problem_seed(811);
+    problem_chain(&p, 300, 5), problem_numbers(&p), every_plan(p, 1.4);
+    problem_tree(&p, 300), problem_numbers(&p), every_plan(p, 1);
+    problem_grid(&p, 12, 12, 1), problem_numbers(&p), every_plan(p, 3);
+    problem_ladder(&p, 60, 2), problem_numbers(&p), every_plan(p, 1.6);
+    problem_star(&p, 9, 20, 3), problem_numbers(&p), every_plan(p, 1.3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(memory_is_used_again)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
