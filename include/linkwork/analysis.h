@@ -350,7 +350,7 @@ typedef struct lw_sensitivity_desc {
     void *progress_user;
     lw_sensitivity_method method;
     lw_statistic
-        statistic; ///< of adjoint and forward: LAST, MEAN or RMS; differences give all of them
+        statistic; ///< of adjoint and forward; MIN, MAX: of the row that has it; differences give all of them
 } lw_sensitivity_desc;
 
 /** Runs the model, and six variants for each parameter: central differences of order six over whole runs, loops
@@ -366,8 +366,9 @@ typedef struct lw_sensitivity_desc {
  *  sweep each; variants of each parameter give the change of the start and of the columns.
  *  FORWARD differentiates the same steps forward, with the same result up to round-off: its cost grows with the number of
  *  parameters instead of that of columns.
- *  @return the same, and LW_ERR_UNSUPPORTED: contacts, impulses, jumps, events, signals with states, rotors on joints
- *          that close loops, joints of callers, the statistics MIN and MAX; rows at the steps */
+ *  States of signals are differentiated with the motion.
+ *  @return the same, and LW_ERR_UNSUPPORTED: contacts, impulses, jumps, events, rotors on joints that close loops, joints
+ *          of callers; rows at the steps */
 LW_API lw_status lw_sensitivity_create(const lw_model *model, const lw_sensitivity_desc *desc,
                                        lw_sensitivity **sensitivity, lw_error *error);
 LW_API void lw_sensitivity_destroy(lw_sensitivity *sensitivity);
@@ -389,8 +390,8 @@ LW_API void lw_sensitivity_tolerances(const lw_sensitivity *sensitivity, double 
                                       double *atol);
 /** Why a variant of the parameter has failed; "": none has. */
 LW_API const char *lw_sensitivity_failure(const lw_sensitivity *sensitivity, int parameter);
-/** Why derivatives of adjoint and forward may be far from exact: a tendon becomes slack, a servo reaches a limit;
- *  "": no such corner was passed. */
+/** Why derivatives of adjoint and forward may be far from exact: a tendon becomes slack, a servo reaches a limit, two rows
+ *  have the same minimum or maximum; "": nothing is known. */
 LW_API const char *lw_sensitivity_warning(const lw_sensitivity *sensitivity);
 
 // ---- responses: numbers of a run as functions of parameters, for optimisers

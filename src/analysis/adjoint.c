@@ -2,6 +2,7 @@
 #include "analysis/recording.h"
 #include "analysis/variational.h"
 #include "base/assert.h"
+#include "dynamics/dynamics.h"
 #include "spatial/rotation.h"
 
 #include <math.h>
@@ -151,7 +152,8 @@ static lwi_slope_state slope_state(const lwi_recording *s, double t, const doubl
                              .vdot = vdot,
                              .lambda = s->lambda,
                              .inputs = s->inputs,
-                             .work = &s->tree};
+                             .work = &s->tree,
+                             .z = x + s->nq + s->n};
 }
 
 static lwi_number_state number_state(const lwi_recording *s, double t, const double *x)
@@ -159,33 +161,56 @@ static lwi_number_state number_state(const lwi_recording *s, double t, const dou
     return (lwi_number_state){s->model, &s->d, &s->tree, t, x + s->nq, s->lambda};
 }
 
+// to [n] += A' x, A [rows][n]
+static void add_product(const double *A, int rows, int n, const double *x, double *to)
+{
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; x[i] != 0 && j < n; j++)
+            to[j] += A[(size_t)i * (size_t)n + (size_t)j] * x[i];
+}
+
+// What states of signals add to X = (q, v, z) of one column: forces depend on them, their rates on the motion.
+static void add_signals(const lwi_recording *s, const double *u, const double *w, double *X)
+{
+    const int n = s->n, nz = s->nz;
+    if (nz == 0) return;
+    add_product(s->d.rate_by_q, nz, n, w, X);
+    add_product(s->d.rate_by_v, nz, n, w, X + n);
+    add_product(s->d.rate_by_z, nz, nz, w, X + 2 * n);
+    add_product(s->d.force_by_z, n, nz, u, X + 2 * n);
+}
+
 // Xbar := f_x' kbar at a stage, gradient += f_p' kbar.
 static lw_status pull_back(lwi_recording *s, lwi_adjoint *a, double t, const double *x,
                            const double *vdot, double *Xbar, lw_error *error)
 {
-    const size_t n = (size_t)s->n, nnode = (size_t)s->model->nnode;
-    memset(Xbar, 0, 2 * n * (size_t)s->columns * sizeof *Xbar);
-    if (largest_of(s->kbar, 2 * s->n * s->columns) == 0) return LW_OK;
+    const size_t n = (size_t)s->n, nt = (size_t)s->nt, nnode = (size_t)s->model->nnode;
+    memset(Xbar, 0, nt * (size_t)s->columns * sizeof *Xbar);
+    if (largest_of(s->kbar, s->nt * s->columns) == 0) return LW_OK;
+    lwi_recording_hold(s, x);
     TRY(linearise(s, t, x, vdot, error));
     const lwi_number_state numbers = number_state(s, t, x);
     for (size_t c = 0; c < (size_t)s->columns; c++) {
-        const double *kq = s->kbar + c * 2 * n;
-        double *u = s->u + c * n, *nu = s->nu + c * (size_t)s->m, *q = Xbar + c * 2 * n, *v = q + n;
+        const double *kq = s->kbar + c * nt;
+        double *u = s->u + c * n, *nu = s->nu + c * (size_t)s->m, *q = Xbar + c * nt, *v = q + n;
         TRY(solve_transposed(s, t, x, vdot, kq + n, u, nu, error));
         memcpy(v, kq, n * sizeof *v);
         add_brackets(s, x + s->nq, kq, q);
         subtract_products(s, u, q, v);
         subtract_product(s->d.rows.second_by_q, s->m, s->n, nu, q);
         subtract_product(s->d.rows.second_by_v, s->m, s->n, nu, v);
+        add_signals(s, u, kq + 2 * n, q);
+        if (s->nz) memcpy(s->w + c * (size_t)s->nz, kq + 2 * n, (size_t)s->nz * sizeof *s->w);
         lwi_number_ways(&numbers, u, s->way + c * nnode);
         lwi_number_gradient(&s->numbers, &numbers, u, nu, (const double(*)[6])(s->way + c * nnode),
                             -1, s->by_numbers + c * (size_t)s->numbers.n);
     }
     const lwi_slope_state at = slope_state(s, t, x, vdot);
+    const lwi_slope_rows rows = {s->columns, s->u, s->nu, s->nz ? s->w : NULL,
+                                 (const double(*)[6])s->way};
     for (int k = 0; k < a->nby; k++) {
         if (s->slope[k].local && s->slope[k].nforce == 0) continue;
-        lwi_slope_products(&s->slope[k], s->model, &at, s->columns, s->u, s->nu,
-                           (const double(*)[6])s->way, s->scratch, s->slopes);
+        lwi_slope_products(&s->slope[k], s->model, &at, &rows, s->scratch, s->slopes);
         for (int c = 0; c < s->columns; c++) a->gradient[c * a->nby + k] -= s->slopes[c];
     }
     return LW_OK;
@@ -195,7 +220,7 @@ static lw_status pull_back(lwi_recording *s, lwi_adjoint *a, double t, const dou
 static lw_status step_back(lwi_recording *s, lwi_adjoint *a, long step, lw_error *error)
 {
     const lwi_tableau *rk = s->tableau;
-    const size_t size = 2 * (size_t)s->n * (size_t)s->columns, nx = (size_t)s->nx,
+    const size_t size = (size_t)s->nt * (size_t)s->columns, nx = (size_t)s->nx,
                  count = (size_t)rk->stages;
     const double t = s->path.t[step], h = s->path.h[step];
     const double *K = s->path.K ? s->path.K + (size_t)step * count * nx : s->K;
@@ -232,8 +257,8 @@ static lw_status run_backward(lwi_recording *s, lwi_adjoint *a, lw_error *error)
         for (size_t k = 0; k < (size_t)a->nby; k++) {
             double *to = &a->gradient[c * (size_t)a->nby + k];
             *to += lwi_slope_by_numbers(&s->slope[k], s->by_numbers + c * (size_t)s->numbers.n);
-            for (size_t i = 0; i < 2 * (size_t)s->n; i++)
-                *to += s->bar[c * 2 * (size_t)s->n + i] * s->slope[k].start[i];
+            for (size_t i = 0; i < (size_t)s->nt; i++)
+                *to += s->bar[c * (size_t)s->nt + i] * s->slope[k].start[i];
         }
     return LW_OK;
 }
@@ -253,15 +278,9 @@ static lw_status no_smooth_model(const lw_sensitivity_desc *desc, const char *wh
                     method_of(desc), why, of);
 }
 
-// Signals with states, and rotors on joints that close loops.
-static lw_status check_states(const lw_model *model, const lw_sensitivity_desc *desc,
+static lw_status check_rotors(const lw_model *model, const lw_sensitivity_desc *desc,
                               lw_error *error)
 {
-    char state[LW_COORDINATE_NAME_SIZE];
-    if (model->nstate > 0) {
-        lwi_state_name(model, 0, state, sizeof state);
-        return no_smooth_model(desc, "signals have states: ", state, error);
-    }
     for (int i = 0; i < model->nloop; i++)
         if (model->joint[model->loop[i]].nrotor > 0)
             return no_smooth_model(desc, "a joint that closes a loop has a rotor: ",
@@ -277,13 +296,10 @@ static lw_status check(const lw_model *model, const lw_sensitivity_desc *desc, l
                       : model->desc.nimpulse > 0               ? "it has impulses"
                                                                : NULL;
     if (why) return no_smooth_model(desc, why, "", error);
-    TRY(check_states(model, desc, error));
+    TRY(check_rotors(model, desc, error));
     if (!desc->columns && model->desc.nmeasure == 0)
         return lwi_fail(error, LW_ERR_ARGUMENT,
                         "of what? The model has no `measures:`; expected columns of results");
-    if (desc->statistic == LW_STATISTIC_MIN || desc->statistic == LW_STATISTIC_MAX)
-        return lwi_fail(error, LW_ERR_UNSUPPORTED,
-                        "method %s: expected the statistic last, mean or rms", method_of(desc));
     return LW_OK;
 }
 
@@ -313,7 +329,8 @@ static lw_status allocate(lwi_recording *s, lw_error *error)
 {
     lwi_arena *arena = &s->arena;
     const size_t n = (size_t)s->n, nx = (size_t)s->nx, m = (size_t)s->m, c = (size_t)s->columns,
-                 stage = (size_t)s->tableau->stages, rows = (size_t)s->rows;
+                 stage = (size_t)s->tableau->stages, rows = (size_t)s->rows, nt = (size_t)s->nt,
+                 nz = (size_t)s->nz;
     const struct {
         double **array;
         size_t count;
@@ -326,26 +343,29 @@ static lw_status allocate(lwi_recording *s, lw_error *error)
                   {&s->by_q, n * n},
                   {&s->by_v, n * n},
                   {&s->lambda, m},
-                  {&s->kbar, 2 * n * c},
-                  {&s->Xbar, stage * 2 * n * c},
-                  {&s->bar, 2 * n * c},
+                  {&s->kbar, nt * c},
+                  {&s->Xbar, stage * nt * c},
+                  {&s->bar, nt * c},
                   {&s->u, n * c},
                   {&s->nu, m * c},
+                  {&s->w, nz * c},
+                  {&s->zdot, nz},
                   {&s->tau, n},
                   {&s->out, n},
-                  {&s->scratch, 2 * (n + m)},
+                  {&s->scratch, 2 * (n + m + nz)},
                   {&s->slopes, c},
                   {&s->increment, n},
                   {&s->by_numbers, c * (size_t)s->numbers.n}};
     for (int i = 0; i < LWI_COUNT(vector); i++)
         if (!(*vector[i].array = LWI_PUSH(arena, double, vector[i].count))) return no_memory(error);
     s->at = LWI_PUSH(arena, long, rows);
+    s->extreme = LWI_PUSH(arena, long, c);
     for (int i = 0; i < s->model->nforce; i++) s->npiece += s->model->force[i].type->piece != NULL;
     s->piece = LWI_PUSH(arena, int, s->npiece);
     s->other = LWI_PUSH(arena, int, s->npiece);
     if (!s->piece || !s->other) return no_memory(error);
     s->way = lwi_arena_push(arena, c * (size_t)s->model->nnode, sizeof *s->way);
-    return s->at && s->way ? LW_OK : no_memory(error);
+    return s->at && s->extreme && s->way ? LW_OK : no_memory(error);
 }
 
 static lw_status make_slopes(lwi_recording *s, int nby, lw_error *error)
@@ -355,6 +375,7 @@ static lw_status make_slopes(lwi_recording *s, int nby, lw_error *error)
                                   .d = &s->d,
                                   .work = &s->tree,
                                   .inputs = s->inputs,
+                                  .z = s->model->state0,
                                   .by = s->desc->by,
                                   .nby = nby,
                                   .relative = s->desc->step > 0 ? s->desc->step : RELATIVE,
@@ -390,6 +411,11 @@ static lw_status prepare(lwi_recording *s, lwi_adjoint *a, lw_error *error)
     TRY(lw_dynamics_create(model, NULL, &s->dynamics, error));
     TRY(lwi_state_derivatives_create(model, &s->arena, &s->d, error));
     TRY(lwi_tree_work_create(model, &s->arena, &s->tree));
+    if (s->nz) {
+        TRY(lwi_state_derivatives_add_signals(model, &s->arena, &s->d));
+        s->tree.states = &s->states;
+        lwi_dynamics_hold(s->dynamics, &s->states, NULL);
+    }
     s->open = !s->d.closed && (model->nforce == 0 || s->d.spring_speed);
     if (s->d.closed) {
         TRY(lwi_loop_derivatives_create(model, &s->arena, &s->tree, &s->loops, error));
@@ -402,6 +428,7 @@ static lw_status prepare(lwi_recording *s, lwi_adjoint *a, lw_error *error)
     a->gradient = LWI_PUSH(&a->arena, double, (size_t)a->columns *(size_t)a->nby);
     s->slope = LWI_PUSH(&s->arena, lwi_slope, a->nby);
     if (!a->value || !a->gradient || !s->slope) return no_memory(error);
+    s->states = (lwi_states){.value = model->state0, .rate = s->zdot};
     TRY(make_slopes(s, a->nby, error));
     return observe_slopes(s, error);
 }
@@ -440,7 +467,9 @@ lw_status lwi_adjoint_create(const lw_model *model, const lw_sensitivity_desc *d
                        .desc = desc,
                        .n = model->tree_nv,
                        .nq = model->tree_nq,
-                       .nx = model->tree_nq + model->tree_nv};
+                       .nz = model->nstate,
+                       .nt = 2 * model->tree_nv + model->nstate,
+                       .nx = model->tree_nq + model->tree_nv + model->nstate};
     lwi_arena_init(&s.arena, NULL);
     lw_status status = differentiate(&s, a, error);
     release(&s);

@@ -16,7 +16,7 @@
 typedef struct lwi_adjoint lwi_adjoint;
 enum { LWI_ADJOINT_WARNING = 300 }; ///< size of its text
 
-/** @param desc  of LW_SENSITIVITY_ADJOINT or _FORWARD; its statistic is LAST, MEAN or RMS */
+/** @param desc  of LW_SENSITIVITY_ADJOINT or _FORWARD */
 lw_status lwi_adjoint_create(const lw_model *model, const lw_sensitivity_desc *desc,
                              lwi_adjoint **adjoint, lw_error *error);
 void lwi_adjoint_destroy(lwi_adjoint *adjoint);

@@ -71,7 +71,7 @@ static lw_status allocate(lw_parametric *p, lw_error *error)
                   {&p->by_v, n * n},
                   {&p->lambda, m},
                   {&p->force, n},
-                  {&p->scratch, 2 * rows},
+                  {&p->scratch, 2 * rows + 2 * (size_t)p->model->nstate},
                   {&p->column, n},
                   {&p->u, rows * n},
                   {&p->nu, rows * m},
@@ -178,11 +178,12 @@ static lw_status fill_rows(lw_parametric *p, double t, const double *q, const do
         for (size_t k = 0; k < nby; k++)
             p->rows[i * nby + k] = lwi_slope_by_numbers(&p->slope[k], p->gradient);
     }
-    const lwi_slope_state state = {t, q, v, vdot, p->lambda, inputs, &p->tree};
+    const lwi_slope_state state = {t, q, v, vdot, p->lambda, inputs, &p->tree, NULL};
+    const lwi_slope_rows rows = {
+        .count = (int)(n + m), .u = p->u, .nu = p->nu, .way = (const double(*)[6])p->way};
     for (size_t k = 0; k < nby; k++) {
         if (p->slope[k].local && p->slope[k].nforce == 0) continue;
-        lwi_slope_products(&p->slope[k], p->model, &state, (int)(n + m), p->u, p->nu,
-                           (const double(*)[6])p->way, p->scratch, p->products);
+        lwi_slope_products(&p->slope[k], p->model, &state, &rows, p->scratch, p->products);
         for (size_t i = 0; i < n + m; i++) p->rows[i * nby + k] += p->products[i];
     }
     for (size_t i = 0; i < (n + m) * nby; i++)

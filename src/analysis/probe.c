@@ -47,9 +47,12 @@ void lwi_probe_run_destroy(lwi_probe_run *run)
     *run = (lwi_probe_run){.model = NULL};
 }
 
-static lw_status simulate(lwi_probe_run *run, double t, const double *q, const double *v)
+static lw_status simulate(lwi_probe_run *run, double t, const double *q, const double *v,
+                          const double *states)
 {
     const lw_observation *now;
+    const int nz = run->model->nstate;
+    if (nz) memcpy(run->x + run->sim->work->layout.nx - nz, states, (size_t)nz * sizeof *states);
     memcpy(run->x, q, (size_t)run->model->tree_nq * sizeof *q);
     memcpy(run->x + run->model->tree_nq, v, (size_t)run->model->tree_nv * sizeof *v);
     TRY(lw_sim_set_state(run->sim, t, run->x));
@@ -58,7 +61,8 @@ static lw_status simulate(lwi_probe_run *run, double t, const double *q, const d
 }
 
 // Coordinates of loop-closing joints are those nearest to the start's.
-static lw_status place(lwi_probe_run *run, double t, const double *q, const double *v)
+static lw_status place(lwi_probe_run *run, double t, const double *q, const double *v,
+                       const double *states)
 {
     static const lwi_auxiliary none = {.at_work = -1};
     const lw_model *model = run->model;
@@ -68,6 +72,7 @@ static lw_status place(lwi_probe_run *run, double t, const double *q, const doub
     memcpy(run->tree.joint_q, model->q0, (size_t)model->nq * sizeof *run->tree.joint_q);
     lwi_cut_place(&run->cut, &run->tree, t, q, v);
     run->snapshot.t = t;
+    if (model->nstate) memcpy(run->snapshot.states, states, (size_t)model->nstate * sizeof *states);
     lwi_cut_state_observe(&run->cut, &none, &run->tree, t, NULL, v, NULL, level, &run->snapshot);
     lwi_observe_merged(model, level, NULL, &run->tree.loads, &run->snapshot);
     lwi_sim_fill(&now, level, &run->snapshot, &totals);
@@ -75,13 +80,14 @@ static lw_status place(lwi_probe_run *run, double t, const double *q, const doub
 }
 
 lw_status lwi_probe_run_at(lwi_probe_run *run, double t, const double *q, const double *v,
-                           lw_error *error)
+                           const double *states, lw_error *error)
 {
+    if (!states) states = run->model->state0;
     if (!run->sim) {
-        const lw_status status = place(run, t, q, v);
+        const lw_status status = place(run, t, q, v, states);
         return status == LW_OK ? LW_OK
                                : lwi_fail(error, status, "a column is not finite at t = %.9g s", t);
     }
-    const lw_status status = simulate(run, t, q, v);
+    const lw_status status = simulate(run, t, q, v, states);
     return status == LW_OK ? LW_OK : lwi_fail(error, status, "%s", lw_sim_error(run->sim)->text);
 }

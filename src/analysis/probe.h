@@ -29,8 +29,9 @@ static inline bool lwi_probe_run_exists(const lwi_probe_run *run)
 {
     return run->model != NULL;
 }
-/** run->rows.row (the first is the time) at (t, q, v). */
+/** run->rows.row (the first is the time) at (t, q, v).
+ *  @param states  [model nstate] of signals; NULL: those of the start */
 lw_status lwi_probe_run_at(lwi_probe_run *run, double t, const double *q, const double *v,
-                           lw_error *error);
+                           const double *states, lw_error *error);
 
 #endif

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define STORED 268435456 // largest size of rates that are stored [bytes]
+#define TIE 1e-10        // of the range of a column: values of two rows are the same
 #define STEP 1e-3        // of differences of columns [rad, lengths], of speeds relative to 1 + |v|
 enum { FAR = 3 };        // sides of differences of order six
 static const double weight[FAR] = {45.0 / 60, -9.0 / 60, 1.0 / 60};
@@ -21,8 +22,15 @@ static lw_status no_memory(lw_error *error)
 
 // ------------------------------------------------------------------------------------------ forward
 
+void lwi_recording_hold(lwi_recording *s, const double *x)
+{
+    s->states = (lwi_states){.value = x + s->nq + s->n, .rate = s->zdot};
+}
+
 static lw_status rates(lwi_recording *s, double t, const double *x, double *k, lw_error *error)
 {
+    lwi_recording_hold(s, x);
+    s->states.rate = k + s->nq + s->n;
     lwi_tree_kinematics_free(s->model, x, x + s->nq, k);
     const lw_status status =
         lw_forward_dynamics(s->dynamics, t, x, x + s->nq, NULL, NULL, k + s->nq);
@@ -133,6 +141,7 @@ static lw_status append(lwi_recording *s, double t, double h, const double *x, l
 static void find_pieces(lwi_recording *s, double t, const double *x, int *piece)
 {
     const lw_model *model = s->model;
+    lwi_recording_hold(s, x);
     lwi_generalised_forces(model, &s->d, &s->tree, t, x, x + s->nq, s->inputs, s->out);
     const lwi_kin kin = lwi_tree_kin(&s->tree);
     for (int i = 0, k = 0; i < model->nforce; i++) {
@@ -210,7 +219,7 @@ static lw_status advance(lwi_recording *s, double *t, double end, double *h, lw_
 
 static lw_status read_row(lwi_recording *s, long row, double t, lw_error *error)
 {
-    TRY(lwi_probe_run_at(s->run, t, s->x, s->x + s->nq, error));
+    TRY(lwi_probe_run_at(s->run, t, s->x, s->x + s->nq, s->x + s->nq + s->n, error));
     memcpy(s->values + (size_t)row * (size_t)s->columns, s->run->rows.row + 1,
            (size_t)s->columns * sizeof *s->values);
     s->at[row] = s->path.count;
@@ -220,6 +229,44 @@ static lw_status read_row(lwi_recording *s, long row, double t, lw_error *error)
 static double row_time(const lwi_recording *s, long row)
 {
     return row == s->rows - 1 ? s->duration : (double)row * s->sample;
+}
+
+static double value_at(const lwi_recording *s, long row, int column)
+{
+    return s->values[(size_t)row * (size_t)s->columns + (size_t)column];
+}
+
+static bool is_extreme(lw_statistic statistic)
+{
+    return statistic == LW_STATISTIC_MIN || statistic == LW_STATISTIC_MAX;
+}
+
+static void warn_of_tie(lwi_recording *s, int c, long first, long other)
+{
+    if (*s->corner) return;
+    snprintf(s->corner, LWI_ADJOINT_WARNING,
+             "%s of '%.100s': the rows at t = %.9g s and t = %.9g s have the same value: the "
+             "derivative is that of the first",
+             s->desc->statistic == LW_STATISTIC_MIN ? "min" : "max",
+             s->run->columns.column[c + 1].name, row_time(s, first), row_time(s, other));
+}
+
+// The row with the smallest or largest value; another one with the same is named.
+static void find_extreme(lwi_recording *s, int c)
+{
+    const double sign = s->desc->statistic == LW_STATISTIC_MIN ? -1 : 1;
+    long best = 0, tie = -1;
+    double low = INFINITY, high = -INFINITY;
+    for (long r = 0; r < s->rows; r++) {
+        const double value = value_at(s, r, c);
+        low = fmin(low, value), high = fmax(high, value);
+        if (sign * value > sign * value_at(s, best, c)) best = r;
+    }
+    for (long r = 0; r < s->rows && tie < 0; r++)
+        if (r != best && fabs(value_at(s, r, c) - value_at(s, best, c)) <= TIE * (high - low))
+            tie = r;
+    s->extreme[c] = best;
+    if (tie >= 0) warn_of_tie(s, c, best < tie ? best : tie, best < tie ? tie : best);
 }
 
 // From *t to a row; no step passes a time where a function is not smooth.
@@ -238,6 +285,7 @@ lw_status lwi_recording_run(lwi_recording *s, lw_error *error)
     double t = 0, h = 1e-3 * s->duration;
     memcpy(s->x, s->model->tree_q0, (size_t)s->nq * sizeof *s->x);
     memcpy(s->x + s->nq, s->model->tree_v0, (size_t)s->n * sizeof *s->x);
+    if (s->nz) memcpy(s->x + s->nq + s->n, s->model->state0, (size_t)s->nz * sizeof *s->x);
     TRY(read_row(s, 0, 0, error));
     for (long row = 1; row < s->rows; row++) {
         TRY(advance_to_row(s, &t, row_time(s, row), &h, error));
@@ -247,6 +295,7 @@ lw_status lwi_recording_run(lwi_recording *s, lw_error *error)
     }
     TRY(append(s, t, 0, s->x, error)); // the end
     s->path.count--;
+    for (int c = 0; c < s->columns && is_extreme(s->desc->statistic); c++) find_extreme(s, c);
     return LW_OK;
 }
 
@@ -257,15 +306,11 @@ static double length_of(const lwi_recording *s, long row)
     return row >= 0 && row < s->rows - 1 ? row_time(s, row + 1) - row_time(s, row) : 0;
 }
 
-static double value_at(const lwi_recording *s, long row, int column)
-{
-    return s->values[(size_t)row * (size_t)s->columns + (size_t)column];
-}
-
 double lwi_recording_result(const lwi_recording *s, int c)
 {
     double sum = 0;
     if (s->desc->statistic == LW_STATISTIC_LAST) return value_at(s, s->rows - 1, c);
+    if (is_extreme(s->desc->statistic)) return value_at(s, s->extreme[c], c);
     for (long r = 0; r < s->rows - 1; r++) {
         const double a = value_at(s, r, c), b = value_at(s, r + 1, c), dt = length_of(s, r);
         sum += s->desc->statistic == LW_STATISTIC_MEAN ? dt * (a + b) / 2
@@ -288,8 +333,9 @@ static double row_weight(const lwi_recording *s, long row, int c)
         break;
     case LW_STATISTIC_MIN:
     case LW_STATISTIC_MAX:
+        return row == s->extreme[c];
     case LW_STATISTIC_COUNT:
-        LWI_ASSERT(false); // refused by check
+        LWI_ASSERT(false);
     }
     const double rms = s->result[c], a = value_at(s, row, c);
     double sum = 0;
@@ -307,8 +353,8 @@ double *lwi_recording_state(const lwi_recording *s, long step)
 static lw_status add_displacement(lwi_recording *s, long row, int i, double t, const double *x,
                                   lw_error *error)
 {
-    const size_t n = (size_t)s->n;
-    const double *v = x + s->nq;
+    const size_t n = (size_t)s->n, nt = (size_t)s->nt;
+    const double *v = x + s->nq; // then the states of signals
     const double step = i < s->n ? STEP * s->tau[i] : STEP * (1 + fabs(v[i - s->n]));
     for (int far = 0; far < FAR; far++)
         for (int side = -1; side <= 1; side += 2) {
@@ -321,9 +367,9 @@ static lw_status add_displacement(lwi_recording *s, long row, int i, double t, c
             } else {
                 s->next[s->nq + i - s->n] += by;
             }
-            TRY(lwi_probe_run_at(s->run, t, s->next, s->next + s->nq, error));
+            TRY(lwi_probe_run_at(s->run, t, s->next, s->next + s->nq, s->next + s->nq + n, error));
             for (int c = 0; c < s->columns; c++)
-                s->bar[(size_t)c * 2 * n + (size_t)i] +=
+                s->bar[(size_t)c * nt + (size_t)i] +=
                     row_weight(s, row, c) * side * weight[far] / step * s->run->rows.row[c + 1];
         }
     return LW_OK;
@@ -336,11 +382,12 @@ lw_status lwi_recording_add_row(lwi_recording *s, lwi_adjoint *a, long row, lw_e
     for (int c = 0; c < s->columns; c++) largest = fmax(largest, fabs(row_weight(s, row, c)));
     if (largest == 0) return LW_OK;
     lwi_displacement_units(s->model, s->tau);
-    const int end = s->run->columns.level < LW_OBSERVE_TWIST ? s->n : 2 * s->n;
-    for (int i = 0; i < end; i++) TRY(add_displacement(s, row, i, t, x, error));
+    const bool speeds = s->run->columns.level >= LW_OBSERVE_TWIST;
+    for (int i = 0; i < s->nt; i++)
+        if (speeds || i < s->n || i >= 2 * s->n) TRY(add_displacement(s, row, i, t, x, error));
     for (int k = 0; k < a->nby; k++) {
         if (!lwi_probe_run_exists(&s->slope[k].side[0].run)) continue; // they do not change
-        TRY(lwi_slope_columns(&s->slope[k], t, x, x + s->nq, s->slopes, error));
+        TRY(lwi_slope_columns(&s->slope[k], t, x, x + s->nq, x + s->nq + s->n, s->slopes, error));
         for (int c = 0; c < s->columns; c++)
             a->gradient[c * a->nby + k] += row_weight(s, row, c) * s->slopes[c];
     }

@@ -36,6 +36,7 @@ typedef struct lwi_recording {
     const lwi_tableau *tableau;
     double rtol, atol, duration, sample;
     int n, nq, nx, m, columns;
+    int nz, nt; // states of signals; displacements of the state, 2 n + nz
     long rows;
     lw_dynamics *dynamics;
     lwi_state_derivatives d;
@@ -52,17 +53,20 @@ typedef struct lwi_recording {
     long *at;             // [rows] step that begins at each row
     double *values;       // [rows][columns]
     const double *result; // [columns] the statistics
+    long *extreme;        // [columns] row of the smallest or largest value
     double *K, *X;        // [stages][nx]
     double *x, *next;     // [nx]
     int npiece;           // forces with corners
     int *piece, *other;   // [npiece] of the state that a step begins with, of another one
     char *corner;         // the adjoint's warning
     double *inputs;
+    lwi_states states; // of signals at the state that is evaluated; their rates
+    double *zdot;      // [nz]
     // derivatives at one stage
     double *by_q, *by_v, *lambda;
-    double *kbar, *Xbar; // [columns][2n], [stages][columns][2n]
-    double *bar;         // [columns][2n]
-    double *u, *nu;      // [columns][n], [columns][m]
+    double *kbar, *Xbar; // [columns][nt], [stages][columns][nt]
+    double *bar;         // [columns][nt]
+    double *u, *nu, *w;  // [columns][n], [columns][m], [columns][nz]
     double (*way)[6];    // [columns][nnode]
     double *tau, *out, *scratch, *slopes, *increment;
 } lwi_recording;
@@ -71,6 +75,8 @@ typedef struct lwi_recording {
 lw_status lwi_recording_run(lwi_recording *s, lw_error *error);
 /** The statistic of a column; straight lines between rows. */
 double lwi_recording_result(const lwi_recording *s, int column);
+/** Forces evaluated next read the states of signals in x [nx]. */
+void lwi_recording_hold(lwi_recording *s, const double *x);
 /** [nx] at the beginning of a step. */
 double *lwi_recording_state(const lwi_recording *s, long step);
 /** s->X: state of stage i of a step from x by h, by the rates K of the stages before it. */

@@ -495,11 +495,6 @@ static lw_status by_adjoint(lw_response *r, const double *x, double *value, doub
     return status;
 }
 
-static bool has_extremes(const lw_response *r)
-{
-    return has_statistic(r, LW_STATISTIC_MIN) || has_statistic(r, LW_STATISTIC_MAX);
-}
-
 // ---------------------------------------------------------------------------------------- creation
 
 static lw_status copy(lw_response *r, const lw_response_desc *desc, lw_error *error)
@@ -563,12 +558,11 @@ static lw_status prepare(lw_response *r, const lw_response_desc *desc, lw_error 
     r->options.atol = fmin(r->options.atol, TOLERANCE);
     TRY(copy(r, desc, error));
     TRY(check_columns(r, error));
-    if (r->method == LW_GRADIENT_ADJOINT && (r->ndata || has_extremes(r)))
+    if (r->method == LW_GRADIENT_ADJOINT && r->ndata)
         return lwi_fail(error, LW_ERR_UNSUPPORTED,
-                        "gradient by the adjoint: %s; expected `differences`",
-                        r->ndata ? "residuals of data have too many rows"
-                                 : "statistics min and max are not differentiated");
-    r->smooth = !r->ndata && !has_extremes(r) && r->nby > FEW * adjoints(r);
+                        "gradient by the adjoint: residuals of data have too many rows; expected "
+                        "`differences`");
+    r->smooth = !r->ndata && r->nby > FEW * adjoints(r);
     return LW_OK;
 }
 

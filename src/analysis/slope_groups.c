@@ -195,7 +195,7 @@ static bool separates(const lwi_slopes_desc *d, const groups *g, int group, cons
 {
     if (!whole->local || whole->nforce > 0 || lwi_slope_changes_motion(whole, d->model))
         return false;
-    for (int i = 0; i < 2 * d->model->tree_nv; i++)
+    for (int i = 0; i < 2 * d->model->tree_nv + d->model->nstate; i++)
         if (fabs(whole->start[i]) > ROUND_OFF) return false;
     for (int i = 0; i < whole->count; i++)
         if (owner_of(d, g, group, whole->number[i]) < 0) return false;
@@ -240,7 +240,7 @@ static lw_status allocate(const lwi_slopes_desc *d, lwi_arena *arena, random_sta
                   {&r->by_q, n * n},
                   {&r->by_v, n * n},
                   {&r->gradient, (size_t)d->numbers->n},
-                  {&r->scratch, 2 * (n + m)},
+                  {&r->scratch, 2 * (n + m) + 2 * (size_t)d->model->nstate},
                   {&r->increment, n}};
     for (int i = 0; i < LWI_COUNT(vector); i++)
         if (!(*vector[i].array = LWI_PUSH(arena, double, vector[i].count))) return LW_ERR_MEMORY;
@@ -276,7 +276,7 @@ static lw_status make_probe(const lwi_slopes_desc *d, lwi_arena *arena, random_s
     const double(*way)[6] = (const double(*)[6])r->way;
     lwi_number_ways(&at, r->u, r->way);
     lwi_number_gradient(d->numbers, &at, r->u, r->nu, way, 1, r->gradient);
-    r->at = (lwi_slope_state){t, r->q, r->v, r->vdot, r->lambda, d->inputs, d->work};
+    r->at = (lwi_slope_state){t, r->q, r->v, r->vdot, r->lambda, d->inputs, d->work, d->z};
     *probe = (lwi_slope_probe){&r->at, r->u, r->nu, r->gradient, way, r->scratch};
     return LW_OK;
 }

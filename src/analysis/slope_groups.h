@@ -16,6 +16,7 @@ typedef struct lwi_slopes_desc {
     lwi_state_derivatives *d; ///< for this model; evaluated at a state at random
     lwi_tree_work *work;
     const double *inputs;
+    const double *z;       ///< as in lwi_slope_state
     const char *const *by; ///< [nby]
     int nby;
     double relative; ///< steps of parameters by their values

@@ -61,7 +61,7 @@ lw_status lwi_slope_find(const lw_model *model, const char *name, bool numbers, 
 static bool same_tree(const lw_model *a, const lw_model *b)
 {
     bool same = a->nnode == b->nnode && a->tree_nq == b->tree_nq && a->tree_nv == b->tree_nv &&
-                a->nloop == b->nloop && a->ncoupling == b->ncoupling;
+                a->nloop == b->nloop && a->ncoupling == b->ncoupling && a->nstate == b->nstate;
     for (int k = 0; same && k < a->nnode; k++)
         same = a->node[k].parent == b->node[k].parent && a->node[k].joint == b->node[k].joint &&
                a->node[k].body == b->node[k].body && a->node[k].reversed == b->node[k].reversed;
@@ -114,6 +114,23 @@ static bool same_text(const char *a, const char *b)
     return a && b ? !strcmp(a, b) : a == b;
 }
 
+// What signals with states have besides.
+static bool same_states(const lw_function_desc *a, const lw_function_desc *b)
+{
+    const double x[] = {a->initial, a->time, a->range[0], a->range[1], a->kp,
+                        a->ki,      a->kd,   a->filter,   a->tracking};
+    const double y[] = {b->initial, b->time, b->range[0], b->range[1], b->kp,
+                        b->ki,      b->kd,   b->filter,   b->tracking};
+    const bool shape = a->nstate == b->nstate && a->nnumerator == b->nnumerator &&
+                       a->ndenominator == b->ndenominator;
+    return shape && same_numbers(x, y, LWI_COUNT(x)) &&
+           same_numbers(a->states, b->states, a->nstate) &&
+           same_numbers(a->numerator, b->numerator, a->nnumerator) &&
+           same_numbers(a->denominator, b->denominator, a->ndenominator) &&
+           same_text(a->reference_rate, b->reference_rate) &&
+           same_text(a->measured_rate, b->measured_rate);
+}
+
 static bool same_function(const lw_function_desc *a, const lw_function_desc *b)
 {
     const double x[] = {a->value, a->offset, a->amplitude, a->omega, a->phase,
@@ -127,7 +144,7 @@ static bool same_function(const lw_function_desc *a, const lw_function_desc *b)
            same_numbers(a->coefficients, b->coefficients, a->ncoefficient) &&
            same_numbers(a->t, b->t, n) && same_numbers(a->y, b->y, values) &&
            same_numbers(a->x2, b->x2, a->npoint2) && same_text(a->formula, b->formula) &&
-           same_text(a->formula2, b->formula2);
+           same_text(a->formula2, b->formula2) && same_states(a, b);
 }
 
 // What a joint with drives does may follow from these at some times alone.
@@ -367,16 +384,19 @@ static double power_on(const lw_model *model, const lwi_tree_work *work, int b,
     return v3_dot(wrench, v) + v3_dot(wrench + 3, x + 3);
 }
 
-// The power along u of force i of one side at a state.
+// The power along u of force i of one side at a state, and w'g of the states of signals of which it gives the rates.
 static double one_force(const lwi_slope_side *side, const lwi_slope_state *at, int i, int speed,
-                        const double *u, const double (*way)[6])
+                        const double *u, const double *w, const double (*way)[6], double *rate)
 {
     const lw_model *model = side->model;
     const lwi_force *force = &model->force[i];
     const lwi_force_place place = lwi_force_acts_on(force);
-    const lwi_kin kin = lwi_tree_kin(at->work);
+    const lwi_states states = {.value = at->z, .rate = rate};
+    lwi_kin kin = lwi_tree_kin(at->work);
     lwi_loads loads = side->tree.loads; // arrays for what this force alone adds
     double sum = 0;
+    kin.states = &states;
+    for (int k = 0; k < model->nstate; k++) rate[k] = 0;
     for (int b = 0; place.iv < 0 && b < place.n; b++) v6_zero(loads.wrench[place.body[b]]);
     if (place.iv >= 0) loads.effort[place.iv] = 0;
     force->type->apply(model, force->par, &kin, at->t, at->inputs, &loads);
@@ -388,27 +408,29 @@ static double one_force(const lwi_slope_side *side, const lwi_slope_state *at, i
         sum += power_on(model, at->work, place.body[b], loads.wrench[place.body[b]], way);
         v6_zero(loads.wrench[place.body[b]]);
     }
+    for (int k = 0; w && k < model->nstate; k++) sum += w[k] * rate[k];
     return sum;
 }
 
 static double by_forces(const lwi_slope *slope, const lwi_slope_state *at, const double *u,
-                        const double (*way)[6])
+                        const double *w, const double (*way)[6], double *rate)
 {
     double sum = 0;
     for (int i = 0; i < slope->nforce; i++) {
         double f[LWI_SLOPE_SIDES];
         for (int s = 0; s < LWI_SLOPE_SIDES; s++)
-            f[s] = one_force(&slope->side[s], at, slope->force[i], slope->speed[i], u, way);
+            f[s] =
+                one_force(&slope->side[s], at, slope->force[i], slope->speed[i], u, w, way, rate);
         sum += difference(f, slope->step);
     }
     return sum;
 }
 
 static bool force_differs(const lwi_slope *slope, const lwi_slope_state *at, int i, int speed,
-                          const double *u, const double (*way)[6])
+                          const double *u, const double (*way)[6], double *rate)
 {
-    const double a = one_force(&slope->side[0], at, i, speed, u, way),
-                 b = one_force(&slope->side[3], at, i, speed, u, way);
+    const double a = one_force(&slope->side[0], at, i, speed, u, NULL, way, rate),
+                 b = one_force(&slope->side[3], at, i, speed, u, NULL, way, rate);
     return fabs(a - b) > SAME * (fabs(a) + fabs(b));
 }
 
@@ -421,7 +443,7 @@ static bool is_number(const lwi_model_numbers *numbers, int force)
 
 static lw_status find_forces(lwi_slope *slope, const lwi_model_numbers *numbers,
                              const lwi_slope_state *at, const double *u, const double (*way)[6],
-                             lwi_arena *arena, lw_error *error)
+                             double *rate, lwi_arena *arena, lw_error *error)
 {
     const lw_model *model = slope->side[0].model;
     slope->force = LWI_PUSH(arena, int, model->nforce);
@@ -432,7 +454,7 @@ static lw_status find_forces(lwi_slope *slope, const lwi_model_numbers *numbers,
                   speed = iv < 0 ? -1 : lwi_tree_speed(model, iv);
         if (is_number(numbers, i)) continue;
         if (!may_pause(&model->force[i], &slope->side[LWI_SLOPE_SIDES - 1].model->force[i]) &&
-            !force_differs(slope, at, i, speed, u, way))
+            !force_differs(slope, at, i, speed, u, way, rate))
             continue;
         slope->force[slope->nforce] = i;
         slope->speed[slope->nforce++] = speed;
@@ -442,15 +464,19 @@ static lw_status find_forces(lwi_slope *slope, const lwi_model_numbers *numbers,
 
 // ---------------------------------------------------------------------------------------- residuals
 
-// F [n] and C [m] of one model at a state, without rotors on cut joints.
-static void residual(lwi_slope_side *side, const lwi_slope_state *at, double *F, double *C)
+// F [n], C [m] and the rates g [nstate] of one model at a state, without rotors on cut joints.
+static void residual(lwi_slope_side *side, const lwi_slope_state *at, double *F, double *C,
+                     double *g)
 {
     const lw_model *model = side->model;
     lwi_tree_work *tree = &side->tree;
+    const lwi_states states = {.value = at->z, .rate = g};
+    if (model->nstate) tree->states = &states;
     memcpy(tree->joint_q, model->q0, (size_t)model->nq * sizeof *tree->joint_q);
     lwi_cut_place(&side->cut, tree, at->t, at->q, at->v);
     if (side->cut.m) lwi_cut_rows(&side->cut, tree, at->t, LWI_CLOSURE_RATES);
     lwi_cut_loads(&side->cut, tree, at->t, at->v, at->inputs);
+    tree->states = NULL;
     if (side->cut.m) lwi_cut_wrenches(&side->cut, tree, at->lambda, tree->wrench);
     lwi_tree_newton_euler(model, tree, at->v, at->vdot);
     for (int k = 0; k < model->nnode; k++) {
@@ -479,35 +505,38 @@ static double size_of(int n, const double *a, const double *b)
 }
 
 // @return the largest sum of terms, for their round-off
-static double by_models(const lwi_slope *slope, const lwi_slope_state *at, int count,
-                        const double *u, const double *nu, double *scratch, double *out)
+static double by_models(const lwi_slope *slope, const lwi_slope_state *at, const lwi_slope_rows *r,
+                        double *scratch, double *out)
 {
     double size = 0;
-    const int n = slope->side[0].model->tree_nv, m = slope->side[0].cut.m;
-    memset(out, 0, (size_t)count * sizeof *out);
+    const int n = slope->side[0].model->tree_nv, m = slope->side[0].cut.m,
+              nz = r->w ? slope->side[0].model->nstate : 0;
+    double *C = scratch + n, *g = C + m;
+    memset(out, 0, (size_t)r->count * sizeof *out);
     for (int s = 0; s < LWI_SLOPE_SIDES; s++) {
         lwi_slope_side side = slope->side[s]; // its arrays are scratch
-        residual(&side, at, scratch, scratch + n);
-        size = fmax(size, size_of(n, u, scratch) + size_of(m, nu, scratch + n));
-        for (int i = 0; i < count; i++)
+        residual(&side, at, scratch, C, g);
+        size = fmax(size, size_of(n, r->u, scratch) + size_of(m, r->nu, C));
+        for (int i = 0; i < r->count; i++)
             out[i] += weight[s] / slope->step *
-                      (dot(n, u + (size_t)i * (size_t)n, scratch) +
-                       dot(m, nu + (size_t)i * (size_t)m, scratch + n));
+                      (dot(n, r->u + (size_t)i * (size_t)n, scratch) +
+                       dot(m, r->nu + (size_t)i * (size_t)m, C) -
+                       (nz ? dot(nz, r->w + (size_t)i * (size_t)nz, g) : 0));
     }
     return size;
 }
 
 void lwi_slope_products(const lwi_slope *slope, const lw_model *model, const lwi_slope_state *at,
-                        int count, const double *u, const double *nu, const double (*way)[6],
-                        double *scratch, double *out)
+                        const lwi_slope_rows *r, double *scratch, double *out)
 {
     if (!slope->local) {
-        by_models(slope, at, count, u, nu, scratch, out);
+        by_models(slope, at, r, scratch, out);
         return;
     }
-    for (size_t i = 0; i < (size_t)count; i++)
-        out[i] =
-            -by_forces(slope, at, u + i * (size_t)model->tree_nv, way + i * (size_t)model->nnode);
+    for (size_t i = 0; i < (size_t)r->count; i++)
+        out[i] = -by_forces(slope, at, r->u + i * (size_t)model->tree_nv,
+                            r->w ? r->w + i * (size_t)model->nstate : NULL,
+                            r->way + i * (size_t)model->nnode, scratch);
 }
 
 // ------------------------------------------------------------------------------------------- start
@@ -533,7 +562,7 @@ static lw_status find_start(const lw_model *model, lwi_slope *slope, lwi_arena *
                             lw_error *error)
 {
     double *dq = LWI_PUSH(arena, double, model->tree_nq), f[LWI_SLOPE_SIDES];
-    slope->start = LWI_PUSH(arena, double, 2 * model->tree_nv);
+    slope->start = LWI_PUSH(arena, double, 2 * model->tree_nv + model->nstate);
     if (!dq || !slope->start) return no_memory(error);
     for (int i = 0; i < model->tree_nq; i++) {
         for (int s = 0; s < LWI_SLOPE_SIDES; s++) f[s] = slope->side[s].model->tree_q0[i];
@@ -545,6 +574,10 @@ static lw_status find_start(const lw_model *model, lwi_slope *slope, lwi_arena *
     for (int i = 0; i < model->tree_nv; i++) {
         for (int s = 0; s < LWI_SLOPE_SIDES; s++) f[s] = slope->side[s].model->tree_v0[i];
         slope->start[model->tree_nv + i] = difference(f, slope->step);
+    }
+    for (int i = 0; i < model->nstate; i++) {
+        for (int s = 0; s < LWI_SLOPE_SIDES; s++) f[s] = slope->side[s].model->state0[i];
+        slope->start[2 * model->tree_nv + i] = difference(f, slope->step);
     }
     return LW_OK;
 }
@@ -601,8 +634,21 @@ static bool force_reads_places(const lw_model *model, const lwi_force *force)
     return ((const lwi_joint_spring_par *)force->par)->follows;
 }
 
+// The same of rates of signals.
+static bool signals_read_places(const lw_model *model)
+{
+    bool reads = false;
+    for (int i = 0; i < model->desc.nfunction; i++) {
+        const bool moves = lwi_function_needs(model->function, (lw_signal){i + 1}) &
+                           (model->nloop > 0 ? ~0u : (unsigned)(LWI_NEEDS_POSE | LWI_NEEDS_TWIST));
+        reads = reads || (model->function[i].nstate > 0 && moves);
+    }
+    return reads;
+}
+
 static bool forces_read_places(const lw_model *model)
 {
+    if (signals_read_places(model)) return true;
     for (int i = 0; i < model->nforce; i++)
         if (force_reads_places(model, &model->force[i])) return true;
     return false;
@@ -628,9 +674,11 @@ lw_status lwi_slope_test(lwi_slope *slope, const lwi_model_numbers *numbers,
         !same_at_all_times(slope->side[0].model, slope->side[LWI_SLOPE_SIDES - 1].model) ||
         (slope->places && forces_read_places(slope->side[0].model)))
         return LW_OK;
-    TRY(find_forces(slope, numbers, at, u, way, arena, error));
-    const double exact = by_numbers(slope, gradient), forces = by_forces(slope, at, u, way);
-    const double terms = by_models(slope, at, 1, u, nu, probe->scratch, &whole);
+    TRY(find_forces(slope, numbers, at, u, way, probe->scratch, arena, error));
+    const double exact = by_numbers(slope, gradient),
+                 forces = by_forces(slope, at, u, NULL, way, probe->scratch);
+    const lwi_slope_rows rows = {.count = 1, .u = u, .nu = nu};
+    const double terms = by_models(slope, at, &rows, probe->scratch, &whole);
     for (int i = 0; i < slope->count; i++)
         size += fabs(slope->change[i] * gradient[slope->number[i]]);
     slope->local =
@@ -659,12 +707,12 @@ void lwi_slope_destroy(lwi_slope *slope)
 }
 
 lw_status lwi_slope_columns(lwi_slope *slope, double t, const double *q, const double *v,
-                            double *out, lw_error *error)
+                            const double *states, double *out, lw_error *error)
 {
     const int n = slope->side[0].run.columns.n - 1;
     memset(out, 0, (size_t)n * sizeof *out);
     for (int s = 0; s < LWI_SLOPE_SIDES; s++) {
-        TRY(lwi_probe_run_at(&slope->side[s].run, t, q, v, error));
+        TRY(lwi_probe_run_at(&slope->side[s].run, t, q, v, states, error));
         for (int c = 0; c < n; c++)
             out[c] += weight[s] / slope->step * slope->side[s].run.rows.row[c + 1];
     }

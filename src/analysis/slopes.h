@@ -34,7 +34,8 @@ typedef struct lwi_slope {
     double *change;     ///< [count] their derivatives
     int *force, nforce; ///< other forces with other parameters
     int *speed;         ///< [nforce] speed of the tree that each acts on; -1: bodies
-    double *start;      ///< [2 tree nv] of the start along the speeds, and of the speeds
+    double *
+        start; ///< [2 tree nv + nstate] of the start along the speeds, of the speeds, of the states of signals
 } lwi_slope;
 
 /** A parameter of the file with its step. */
@@ -60,13 +61,14 @@ typedef struct lwi_slope_state {
     double t;
     const double *q, *v, *vdot, *lambda, *inputs;
     const lwi_tree_work *work;
+    const double *z; ///< [model nstate] states of signals; NULL: those of each model's start
 } lwi_slope_state;
 /** A state at random with rows u, nu, where slopes are compared with those of whole models. */
 typedef struct lwi_slope_probe {
     const lwi_slope_state *at;
     const double *u, *nu, *gradient; ///< gradient [numbers] of u, nu there
     const double (*way)[6];          ///< [nnode] of u, lwi_number_ways
-    double *scratch;                 ///< [2 (tree nv + m)]
+    double *scratch;                 ///< [2 (tree nv + m) + 2 nstate]
 } lwi_slope_probe;
 /** Decides whether the parameter changes numbers and forces alone. */
 lw_status lwi_slope_test(lwi_slope *slope, const lwi_model_numbers *numbers,
@@ -76,16 +78,22 @@ lw_status lwi_slope_test(lwi_slope *slope, const lwi_model_numbers *numbers,
 bool lwi_slope_changes_motion(const lwi_slope *slope, const lw_model *model);
 /** The derivative by the numbers that the parameter changes, of one that changes others too 0. */
 double lwi_slope_by_numbers(const lwi_slope *slope, const double *gradient);
-/** out [count] := the rest of u'dF/dp + nu'dC/dp for `count` rows u [count][tree nv], nu [count][m].
- *  @param way  [count][nnode][6] of the rows u */
+/** Rows by which equations are multiplied. */
+typedef struct lwi_slope_rows {
+    int count;
+    const double *u, *nu;   ///< [count][tree nv], [count][m]
+    const double *w;        ///< [count][nstate] of the rates g of the states of signals; NULL: none
+    const double (*way)[6]; ///< [count][nnode] of the rows u, lwi_number_ways
+} lwi_slope_rows;
+/** out [count] := the rest of u'dF/dp + nu'dC/dp - w'dg/dp.  @param scratch  [2 (tree nv + m) + 2 nstate] */
 void lwi_slope_products(const lwi_slope *slope, const lw_model *model, const lwi_slope_state *at,
-                        int count, const double *u, const double *nu, const double (*way)[6],
-                        double *scratch, double *out);
+                        const lwi_slope_rows *rows, double *scratch, double *out);
 /** Makes the runs that lwi_slope_columns needs. */
 lw_status lwi_slope_observe(lwi_slope *slope, const char *columns, lwi_arena *arena,
                             lw_error *error);
-/** out [columns] := explicit derivative of the columns at a state; after lwi_slope_observe. */
+/** out [columns] := explicit derivative of the columns at a state; after lwi_slope_observe.
+ *  @param states  as lwi_probe_run_at */
 lw_status lwi_slope_columns(lwi_slope *slope, double t, const double *q, const double *v,
-                            double *out, lw_error *error);
+                            const double *states, double *out, lw_error *error);
 
 #endif

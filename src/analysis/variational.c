@@ -12,11 +12,11 @@
 typedef struct variation {
     lwi_recording *s;
     int nby;
-    double *S;              // [nby][2n]
-    double *dK;             // [stages][nby][2n]
-    double *dX;             // [2n]
-    double *u, *nu;         // [n], [m] a unit row
-    double *rows;           // [n + m][nby] of F and C by the parameters
+    double *S;              // [nby][nt]
+    double *dK;             // [stages][nby][nt]
+    double *dX;             // [nt]
+    double *u, *nu, *w;     // [n], [m], [nz] a unit row
+    double *rows;           // [n + m + nz][nby] of F, C and minus the rates of z by the parameters
     double *gradient;       // [numbers]
     double *force, *second; // [n], [m] one column
 } variation;
@@ -25,16 +25,18 @@ static lw_status allocate(variation *r, lw_error *error)
 {
     const lwi_recording *s = r->s;
     lwi_arena *arena = &r->s->arena;
-    const size_t n = (size_t)s->n, m = (size_t)s->m, k = (size_t)r->nby;
+    const size_t n = (size_t)s->n, m = (size_t)s->m, k = (size_t)r->nby, nt = (size_t)s->nt,
+                 nz = (size_t)s->nz;
     const struct {
         double **array;
         size_t count;
-    } vector[] = {{&r->S, 2 * n * k},
-                  {&r->dK, 2 * n * k * (size_t)s->tableau->stages},
-                  {&r->dX, 2 * n},
+    } vector[] = {{&r->S, nt * k},
+                  {&r->dK, nt * k * (size_t)s->tableau->stages},
+                  {&r->dX, nt},
                   {&r->u, n},
                   {&r->nu, m},
-                  {&r->rows, (n + m) * k},
+                  {&r->w, nz},
+                  {&r->rows, (n + m + nz) * k},
                   {&r->gradient, (size_t)s->numbers.n},
                   {&r->force, n},
                   {&r->second, m}};
@@ -67,6 +69,7 @@ static lw_status linearise(lwi_recording *s, double t, const double *x, const do
                            lw_error *error)
 {
     const double *v = x + s->nq;
+    lwi_recording_hold(s, x);
     lwi_inverse_derivatives(s->model, &s->d, &s->tree, t, x, v, vdot, s->inputs, s->by_q, s->by_v,
                             s->d.M);
     if (!s->d.closed) {
@@ -81,22 +84,26 @@ static lw_status linearise(lwi_recording *s, double t, const double *x, const do
     return LW_OK;
 }
 
-// Row i of F and C, of which n are of F, by all parameters.
+// Row i of F, C and the rates of signals, of which n are of F and m of C, by all parameters.
 static void fill_row(variation *r, const lwi_number_state *numbers, const lwi_slope_state *at,
                      int i)
 {
     lwi_recording *s = r->s;
-    double *unit = i < s->n ? r->u + i : r->nu + i - s->n,
+    const int rate = i - s->n - s->m;
+    double *unit = rate >= 0  ? r->w + rate
+                   : i < s->n ? r->u + i
+                              : r->nu + i - s->n,
            *row = r->rows + (size_t)i * (size_t)r->nby;
     *unit = 1;
     lwi_number_ways(numbers, r->u, s->way);
     const double(*way)[6] = (const double(*)[6])s->way;
     memset(r->gradient, 0, (size_t)s->numbers.n * sizeof *r->gradient);
     lwi_number_gradient(&s->numbers, numbers, r->u, r->nu, way, 1, r->gradient);
+    const lwi_slope_rows rows = {1, r->u, r->nu, s->nz ? r->w : NULL, way};
     for (int k = 0; k < r->nby; k++) {
         double rest = 0;
         if (!s->slope[k].local || s->slope[k].nforce > 0)
-            lwi_slope_products(&s->slope[k], s->model, at, 1, r->u, r->nu, way, s->scratch, &rest);
+            lwi_slope_products(&s->slope[k], s->model, at, &rows, s->scratch, &rest);
         row[k] = lwi_slope_by_numbers(&s->slope[k], r->gradient) + rest;
     }
     *unit = 0;
@@ -123,7 +130,20 @@ static void displacement_rates(const lwi_recording *s, const double *v, const do
     }
 }
 
-// dk [2n] := f_x dX + f_p of parameter k.
+// Rates of signals; force -= what their states add to the forces.
+static void differentiate_signals(variation *r, int k, double *zdot)
+{
+    const lwi_recording *s = r->s;
+    const size_t n = (size_t)s->n, nz = (size_t)s->nz, nby = (size_t)r->nby;
+    const double *dq = r->dX, *dv = dq + n, *dz = dv + n;
+    for (size_t i = 0; i < nz; i++)
+        zdot[i] = dot(s->n, s->d.rate_by_q + i * n, dq) + dot(s->n, s->d.rate_by_v + i * n, dv) +
+                  dot(s->nz, s->d.rate_by_z + i * nz, dz) -
+                  r->rows[(n + (size_t)s->m + i) * nby + (size_t)k];
+    for (size_t i = 0; nz && i < n; i++) r->force[i] -= dot(s->nz, s->d.force_by_z + i * nz, dz);
+}
+
+// dk [nt] := f_x dX + f_p of parameter k.
 static void differentiate(variation *r, const double *v, int k, double *dk)
 {
     lwi_recording *s = r->s;
@@ -137,6 +157,7 @@ static void differentiate(variation *r, const double *v, int k, double *dk)
         r->second[i] = r->rows[(n + i) * nby + (size_t)k] +
                        dot(s->n, s->d.rows.second_by_q + i * n, dq) +
                        dot(s->n, s->d.rows.second_by_v + i * n, dv);
+    differentiate_signals(r, k, dk + 2 * n);
     if (s->d.closed) {
         lwi_loop_column(&s->loops, &s->d, r->second, r->force, 1, 0);
         memcpy(dk + n, s->loops.column, n * sizeof *dk);
@@ -153,11 +174,12 @@ static lw_status add_stage(variation *r, int stage, double t, double h, const do
 {
     lwi_recording *s = r->s;
     const lwi_tableau *rk = s->tableau;
-    const size_t size = 2 * (size_t)s->n, all = size * (size_t)r->nby;
+    const size_t size = (size_t)s->nt, all = size * (size_t)r->nby;
     TRY(linearise(s, t, x, vdot, error));
     const lwi_number_state numbers = {s->model, &s->d, &s->tree, t, x + s->nq, s->lambda};
-    const lwi_slope_state at = {t, x, x + s->nq, vdot, s->lambda, s->inputs, &s->tree};
-    for (int i = 0; i < s->n + s->m; i++) fill_row(r, &numbers, &at, i);
+    const lwi_slope_state at = {t,         x,         x + s->nq, vdot,
+                                s->lambda, s->inputs, &s->tree,  x + s->nq + s->n};
+    for (int i = 0; i < s->n + s->m + s->nz; i++) fill_row(r, &numbers, &at, i);
     for (int k = 0; k < r->nby; k++) {
         const size_t own = (size_t)k * size;
         memcpy(r->dX, r->S + own, size * sizeof *r->dX);
@@ -177,7 +199,7 @@ static lw_status step_forward(variation *r, long step, lw_error *error)
 {
     lwi_recording *s = r->s;
     const lwi_tableau *rk = s->tableau;
-    const size_t nx = (size_t)s->nx, all = 2 * (size_t)s->n * (size_t)r->nby;
+    const size_t nx = (size_t)s->nx, all = (size_t)s->nt * (size_t)r->nby;
     const double t = s->path.t[step], h = s->path.h[step], *x = lwi_recording_state(s, step);
     const double *K = s->path.K ? s->path.K + (size_t)step * (size_t)rk->stages * nx : s->K;
     if (!s->path.K) TRY(lwi_recording_stages(s, t, h, x, error));
@@ -194,7 +216,7 @@ static lw_status step_forward(variation *r, long step, lw_error *error)
 static lw_status add_row(variation *r, lwi_adjoint *a, long row, lw_error *error)
 {
     lwi_recording *s = r->s;
-    const size_t size = 2 * (size_t)s->n;
+    const size_t size = (size_t)s->nt;
     memset(s->bar, 0, size * (size_t)s->columns * sizeof *s->bar);
     TRY(lwi_recording_add_row(s, a, row, error));
     for (int c = 0; c < s->columns; c++)
@@ -207,7 +229,7 @@ static lw_status add_row(variation *r, lwi_adjoint *a, long row, lw_error *error
 lw_status lwi_variational_run(lwi_recording *s, lwi_adjoint *a, lw_error *error)
 {
     variation r = {.s = s, .nby = a->nby};
-    const size_t size = 2 * (size_t)s->n;
+    const size_t size = (size_t)s->nt;
     TRY(allocate(&r, error));
     for (int k = 0; k < a->nby; k++)
         memcpy(r.S + (size_t)k * size, s->slope[k].start, size * sizeof *r.S);

@@ -1,6 +1,7 @@
 // dynamics.c -- the public functions of the dynamics at a given state.
 #include "base/assert.h"
 #include "tree/aba.h"
+#include "dynamics/dynamics.h"
 #include "dynamics/loop_derivatives.h"
 #include "dynamics/loop_momenta.h"
 #include "dynamics/loop_rates.h"
@@ -28,6 +29,7 @@ struct lw_dynamics {
     lwi_loop_momenta loop_momenta;          // created by the first call that needs it
     lwi_state_derivatives *derivatives;     // created by the first call that needs it
     lwi_loop_derivatives *loop_derivatives; // the same, of derivatives of accelerations
+    const unsigned char *mode;              // of forces; NULL: by the state
     lw_error error;                         // of the last failed call
     double *rows;                           // [tree nq + 3 tree nv] of evaluator states
     double *zero;                           // [inputs], [tree nv]: what NULL stands for
@@ -102,6 +104,15 @@ void lw_dynamics_destroy(lw_dynamics *d)
     lwi_loop_momenta_destroy(&d->loop_momenta);
     lwi_arena_free(&d->arena);
     lwi_release(&allocator, d);
+}
+
+void lwi_dynamics_hold(lw_dynamics *d, const lwi_states *states, const unsigned char *mode)
+{
+    d->mode = mode;
+    d->tree.mode = &d->mode;
+    d->tree.states = states;
+    d->loop_rates.states = states;
+    if (d->loop_rates.work) d->loop_rates.work->mode = mode;
 }
 
 const lw_model *lw_dynamics_model(const lw_dynamics *d)

@@ -61,6 +61,9 @@ static lw_status enter(lwi_loop_rates *c, double t, const double *q, const doubl
     memcpy(c->x, c->start, (size_t)c->work->layout.nx * sizeof *c->x);
     memcpy(c->x, q, (size_t)model->tree_nq * sizeof *q);
     memcpy(c->x + model->tree_nq, v, (size_t)model->tree_nv * sizeof *v);
+    if (c->states && model->nstate)
+        memcpy(c->x + c->work->layout.nx - model->nstate, c->states->value,
+               (size_t)model->nstate * sizeof *c->x);
     if (auxiliary->n == 0 || c->local) return LW_OK;
     TRY(c->work->formulation->observe(c->work, t, c->x, inputs, LW_OBSERVE_POSE, &c->snapshot));
     lwi_auxiliary_store(model, auxiliary, c->snapshot.q, c->x);
@@ -109,6 +112,9 @@ lw_status lwi_loop_rates_evaluate(lwi_loop_rates *c, double t, const double *q, 
     if (status == LW_OK) status = check_rows(c, t);
     if (status == LW_OK)
         memcpy(vdot, c->xdot + model->tree_nq, (size_t)model->tree_nv * sizeof *vdot);
+    if (status == LW_OK && c->states && c->states->rate && model->nstate)
+        memcpy(c->states->rate, c->xdot + c->work->layout.nx - model->nstate,
+               (size_t)model->nstate * sizeof *c->xdot);
     return status;
 }
 

@@ -15,6 +15,7 @@ typedef struct lwi_loop_rates {
         start; ///< [nx] state at the start: winding numbers of auxiliary coordinates are relative to it
     double *x, *xdot;               ///< [nx]
     double *zeros;                  ///< [tree_nv] zero efforts
+    const lwi_states *states;       ///< of signals, set by the user; NULL: those of the start
     bool local;                     ///< no force reads coordinates of joints that close loops
     unsigned char *start_partition; ///< [ndiscrete] partition of the start; all zero: none
 } lwi_loop_rates;

@@ -93,6 +93,26 @@ lw_status lwi_state_derivatives_create(const lw_model *model, lwi_arena *arena,
     return d->q && d->v && d->plus && d->minus && d->M ? LW_OK : LW_ERR_MEMORY;
 }
 
+lw_status lwi_state_derivatives_add_signals(const lw_model *model, lwi_arena *arena,
+                                            lwi_state_derivatives *d)
+{
+    const size_t n = (size_t)model->tree_nv, nz = (size_t)model->nstate;
+    const struct {
+        double **array;
+        size_t count;
+    } vector[] = {{&d->plus, n + nz},      {&d->minus, n + nz},
+                  {&d->six, n + nz},       {&d->four, n + nz},
+                  {&d->size, n + nz},      {&d->gap, n + nz},
+                  {&d->best, n + nz},      {&d->z, nz},
+                  {&d->zdot, nz},          {&d->force_by_z, n * nz},
+                  {&d->rate_by_q, nz * n}, {&d->rate_by_v, nz * n},
+                  {&d->rate_by_z, nz * nz}};
+    for (int i = 0; i < LWI_COUNT(vector); i++)
+        if (!(*vector[i].array = LWI_PUSH(arena, double, vector[i].count))) return LW_ERR_MEMORY;
+    d->nz = model->nstate;
+    return LW_OK;
+}
+
 // Coordinates of cut joints are those nearest to the start's; only forces that are not local and couplings read them.
 static void place(const lw_model *model, lwi_state_derivatives *d, lwi_tree_work *work, double t,
                   const double *q, const double *v)
@@ -142,6 +162,7 @@ void lwi_generalised_forces(const lw_model *model, lwi_state_derivatives *d, lwi
 
 /** What a column of differences displaces: one speed, or all. */
 enum { ALL = -1 };
+typedef enum displaced { POSITION, SPEED, SIGNAL } displaced;
 
 static bool displaces(int which, int i)
 {
@@ -171,25 +192,36 @@ typedef struct difference {
     const double *q, *v, *inputs;
 } difference;
 
-// d->six, d->four [tree_nv] := dQ by speed `which` of q or v, of ALL each component by its own coordinate, by
-// differences of orders six and four; d->size: the largest Q, of ALL each component's own.
-static void difference_of(const difference *of, bool by_v, int which, double step)
+// out [tree_nv + nz] := Q, and the rates of the states of signals, at a displaced state.
+static void evaluate_at(const difference *of, displaced what, int which, double h, double *out)
 {
     lwi_state_derivatives *d = of->d;
-    const size_t n = (size_t)of->model->tree_nv;
+    const lwi_states *own = of->work->states, moved = {d->z, d->zdot};
+    if (d->nz > 0) {
+        memcpy(d->z, own->value, (size_t)d->nz * sizeof *d->z);
+        if (what == SIGNAL) d->z[which] += h;
+        of->work->states = &moved;
+    }
+    if (what == SPEED) displace_v(of->model, of->v, which, h, d->v);
+    if (what == POSITION) displace_q(of->model, of->q, which, h, d->v, d->q);
+    lwi_generalised_forces(of->model, d, of->work, of->t, what == POSITION ? d->q : of->q,
+                           what == SPEED ? d->v : of->v, of->inputs, out);
+    if (d->nz > 0) memcpy(out + of->model->tree_nv, d->zdot, (size_t)d->nz * sizeof *out);
+    of->work->states = own;
+}
+
+// d->six, d->four [tree_nv + nz] := derivatives of Q and of rates by speed `which` of q, v or by a state of a signal, of ALL
+// each component by its own coordinate, by differences of orders six and four; d->size: the largest values.
+static void difference_of(const difference *of, displaced what, int which, double step)
+{
+    lwi_state_derivatives *d = of->d;
+    const size_t n = (size_t)(of->model->tree_nv + d->nz);
     memset(d->six, 0, n * sizeof *d->six);
     memset(d->four, 0, n * sizeof *d->four);
     memset(d->size, 0, n * sizeof *d->size);
     for (int far = 0; far < FAR; far++) {
-        for (int side = 1; side >= -1; side -= 2) {
-            const double h = side * (far + 1) * step;
-            if (by_v)
-                displace_v(of->model, of->v, which, h, d->v);
-            else
-                displace_q(of->model, of->q, which, h, d->v, d->q);
-            lwi_generalised_forces(of->model, d, of->work, of->t, by_v ? of->q : d->q,
-                                   by_v ? d->v : of->v, of->inputs, side > 0 ? d->plus : d->minus);
-        }
+        for (int side = 1; side >= -1; side -= 2)
+            evaluate_at(of, what, which, side * (far + 1) * step, side > 0 ? d->plus : d->minus);
         for (size_t i = 0; i < n; i++) {
             const double change = (d->plus[i] - d->minus[i]) / step;
             d->six[i] += weight[far] * change;
@@ -211,26 +243,46 @@ static double disagreement(const lwi_state_derivatives *d, int first, int end, d
     return apart <= AGREE * largest + ROUND_OFF * size / step ? 0 : apart / largest;
 }
 
-// d(-Q) by speed `which` of q or v; of ALL, each component by its own coordinate.  Where the orders disagree, as near
-// corners and with friction at small speeds, shorter steps follow.
-static void add_difference(const difference *of, bool by_v, int which, double step, double *matrix)
+// d->best: the derivatives of Q and of rates; of ALL, each component by its own coordinate.  Where the orders disagree, as
+// near corners and with friction at small speeds, shorter steps follow.  Components of Q are checked together.
+static void find_best(const difference *of, displaced what, int which, double step)
 {
     lwi_state_derivatives *d = of->d;
-    const int n = of->model->tree_nv;
+    const int nv = of->model->tree_nv, n = nv + d->nz;
     double worst = INFINITY;
     for (int i = 0; i < n; i++) d->gap[i] = INFINITY, d->best[i] = 0;
     for (int shorter = 0; worst > 0 && shorter <= SHORTER; shorter++, step /= 10) {
-        difference_of(of, by_v, which, step);
-        const double all = disagreement(d, 0, n, step);
+        difference_of(of, what, which, step);
+        const double all = disagreement(d, 0, nv, step);
         worst = 0;
         for (int i = 0; i < n; i++) {
-            const double own = which == ALL ? disagreement(d, i, i + 1, step) : all;
+            const double own = which == ALL || i >= nv ? disagreement(d, i, i + 1, step) : all;
             if (own < d->gap[i]) d->gap[i] = own, d->best[i] = d->six[i];
             worst = fmax(worst, d->gap[i]);
         }
     }
-    for (int i = 0; i < n; i++)
-        matrix[(size_t)i * (size_t)n + (size_t)(which == ALL ? i : which)] -= d->best[i];
+}
+
+// matrix -= dQ by q or v, `rates` [nz][tree_nv] := the column of the rates.
+static void add_difference(const difference *of, displaced what, int which, double step,
+                           double *matrix, double *rates)
+{
+    const lwi_state_derivatives *d = of->d;
+    const size_t n = (size_t)of->model->tree_nv;
+    find_best(of, what, which, step);
+    for (size_t i = 0; i < n; i++) matrix[i * n + (which == ALL ? i : (size_t)which)] -= d->best[i];
+    for (size_t i = 0; i < (size_t)d->nz; i++) rates[i * n + (size_t)which] = d->best[n + i];
+}
+
+static void find_signal_columns(const difference *of)
+{
+    lwi_state_derivatives *d = of->d;
+    const size_t n = (size_t)of->model->tree_nv, nz = (size_t)d->nz;
+    for (size_t k = 0; k < nz; k++) {
+        find_best(of, SIGNAL, (int)k, STEP * (1 + fabs(of->work->states->value[k])));
+        for (size_t i = 0; i < n; i++) d->force_by_z[i * nz + k] = d->best[i];
+        for (size_t i = 0; i < nz; i++) d->rate_by_z[i * nz + k] = d->best[n + i];
+    }
 }
 
 static double step_of_speeds(const double *v, int first, int end)
@@ -260,14 +312,15 @@ static void subtract_forces(const difference *of, double *by_q, double *by_v)
         return;
     }
     if (of->d->local) {
-        add_difference(of, false, ALL, step, by_q);
-        add_difference(of, true, ALL, step_of_speeds(of->v, 0, n), by_v);
+        add_difference(of, POSITION, ALL, step, by_q, NULL);
+        add_difference(of, SPEED, ALL, step_of_speeds(of->v, 0, n), by_v, NULL);
         return;
     }
     for (int i = 0; i < n; i++) {
-        add_difference(of, false, i, step, by_q);
-        add_difference(of, true, i, step_of_speeds(of->v, i, i + 1), by_v);
+        add_difference(of, POSITION, i, step, by_q, of->d->rate_by_q);
+        add_difference(of, SPEED, i, step_of_speeds(of->v, i, i + 1), by_v, of->d->rate_by_v);
     }
+    find_signal_columns(of);
 }
 
 // ------------------------------------------------------------------------------------- derivatives
@@ -304,7 +357,7 @@ void lwi_inverse_derivatives(const lw_model *model, lwi_state_derivatives *d, lw
                              const double *inputs, double *by_q, double *by_v, double *M)
 {
     lwi_inertial_derivatives(model, d, work, t, q, v, vdot, by_q, by_v, M);
-    if (model->nforce == 0 || model->tree_nv == 0) return;
+    if (model->nforce == 0 || (model->tree_nv == 0 && d->nz == 0)) return;
     subtract_forces(&(difference){model, d, work, t, q, v, inputs}, by_q, by_v);
     if (!d->closed) return;
     if (d->spring_speed) // nothing was displaced

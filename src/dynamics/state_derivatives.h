@@ -19,15 +19,25 @@ typedef struct lwi_state_derivatives {
     bool local;        ///< each force depends on the one coordinate that it acts on
     int *spring_speed; ///< [nforce] tree speed of each, where all are springs of joints; else NULL
     double *q, *v;     ///< [tree_nq], [tree_nv] displaced
-    double *plus, *minus;                   ///< [tree_nv] generalised forces
-    double *six, *four, *size, *gap, *best; ///< [tree_nv] of their differences
+    double *plus, *minus; ///< [tree_nv + nz] generalised forces, rates of the states of signals
+    double *six, *four, *size, *gap, *best; ///< [tree_nv + nz] of their differences
     double *effort;                         ///< [tree_nv] M vdot + h at the state, of `closed`
     double *M;                              ///< [tree_nv]^2
+    // states z of signals; nz = 0 before lwi_state_derivatives_add_signals
+    int nz;
+    double *z, *zdot;              ///< [nz] displaced; their rates
+    double *force_by_z;            ///< [tree_nv][nz] of the generalised forces
+    double *rate_by_q, *rate_by_v; ///< [nz][tree_nv] of the rates of z
+    double *rate_by_z;             ///< [nz][nz]
 } lwi_state_derivatives;
 
 /** @return LW_ERR_UNSUPPORTED for a joint with callbacks, which is named; LW_ERR_MEMORY */
 lw_status lwi_state_derivatives_create(const lw_model *model, lwi_arena *arena,
                                        lwi_state_derivatives *d, lw_error *error);
+/** lwi_inverse_derivatives then gives those by and of the states of signals, too; `work->states` must have values.
+ *  @return LW_ERR_MEMORY */
+lw_status lwi_state_derivatives_add_signals(const lw_model *model, lwi_arena *arena,
+                                            lwi_state_derivatives *d);
 /** Does it depend on the one coordinate of the tree that it acts on, and on its speed, alone? */
 bool lwi_force_is_local(const lw_model *model, const lwi_force *force);
 /** Speed of the tree with this index in the arrays of joints; -1: it is driven, or its joint closes a loop. */

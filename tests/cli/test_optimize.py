@@ -232,7 +232,6 @@ class Optimize(unittest.TestCase):
                 (("--minimize", "way", "--algorithm", "newton"), "expected slsqp, mma or lbfgs"),
                 (("--minimize", "way", "--algorithm", "lbfgs", "--subject-to", "way <= 1"), "has no constraints"),
                 (("--minimize", "way", "--algorithm", "mma", "--subject-to", "way = 1"), "inequalities only"),
-                (("--minimize", "way.max", "--method", "adjoint"), "min and max"),
                 (("--minimize", "way", "--weights", "way=1"), "those of columns of --fit")):
             with self.subTest(arguments=arguments):
                 self.assertIn(text, self.run_program("optimize", self.model, "--vary", "F=1:5", *arguments, code=2))
