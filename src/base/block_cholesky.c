@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIZE = 6 };
+enum { SIZE = 6, HALF = 3 };
 
 // ------------------------------------------------------------------------------------------ create
 
@@ -241,5 +241,112 @@ void lwi_block_cholesky_solve(const lwi_block_cholesky *A, double (*x)[6])
             for (int c = 0; c < SIZE; c++)
                 x[k][c] -= lwi_dot6(A->below[i] + SIZE * c, x[A->row[i]]);
         upper(A->diagonal[k], x[k]);
+    }
+}
+
+// ------------------------------------------------------------------------------------------ halves
+
+// The same operations in the same order, without those on zeros.
+
+static inline void subtract_half(double *restrict y, double s, const double *restrict x)
+{
+    for (int r = 0; r < HALF; r++) y[r] -= s * x[r];
+}
+
+static bool factor_half_diagonal(double a[9])
+{
+    for (int c = 0; c < HALF; c++) {
+        double *column = a + HALF * c;
+        for (int m = 0; m < c; m++) subtract_half(column, a[HALF * m + c], a + HALF * m);
+        if (!(column[c] > 0 && column[c] < INFINITY)) return false;
+        const double scale = 1 / sqrt(column[c]);
+        for (int r = 0; r < HALF; r++) column[r] *= scale;
+        column[c] = scale;
+        for (int r = 0; r < c; r++) column[r] = 0;
+    }
+    return true;
+}
+
+static void divide_half(double x[9], const double l[9])
+{
+    for (int c = 0; c < HALF; c++) {
+        double *column = x + HALF * c;
+        for (int m = 0; m < c; m++) subtract_half(column, l[HALF * m + c], x + HALF * m);
+        for (int r = 0; r < HALF; r++) column[r] *= l[HALF * c + c];
+    }
+}
+
+static void subtract_half_product(double *restrict z, const double x[9], const double y[9])
+{
+    for (int c = 0; c < HALF; c++)
+        for (int m = 0; m < HALF; m++) subtract_half(z + HALF * c, y[HALF * m + c], x + HALF * m);
+}
+
+static void subtract_half_block(lwi_block_cholesky *A, int half, int i, int end)
+{
+    const int column = A->row[i], first = 9 * half;
+    int at = A->first[column];
+    subtract_half_product(A->diagonal[column] + first, A->below[i] + first, A->below[i] + first);
+    for (int k = i + 1; k < end; k++, at++) {
+        while (A->row[at] != A->row[k]) at++;
+        subtract_half_product(A->below[at] + first, A->below[k] + first, A->below[i] + first);
+    }
+}
+
+bool lwi_block_cholesky_factor_half(lwi_block_cholesky *A, int half)
+{
+    const int first = 9 * half;
+    LWI_ASSERT(half == 0 || half == 1);
+    for (int k = 0; k < A->n; k++) {
+        const int begin = A->first[k], end = A->first[k + 1];
+        if (!factor_half_diagonal(A->diagonal[k] + first)) return false;
+        for (int i = begin; i < end; i++) divide_half(A->below[i] + first, A->diagonal[k] + first);
+        for (int i = begin; i < end; i++) subtract_half_block(A, half, i, end);
+    }
+    return true;
+}
+
+// y := L^-1 y,  and  y := L'^-1 y
+static inline void lower_half(const double l[9], double y[3])
+{
+    for (int c = 0; c < HALF; c++) {
+        y[c] *= l[HALF * c + c];
+        for (int r = c + 1; r < HALF; r++) y[r] -= l[HALF * c + r] * y[c];
+    }
+}
+
+static inline void upper_half(const double l[9], double y[3])
+{
+    for (int c = HALF - 1; c >= 0; c--) {
+        for (int r = c + 1; r < HALF; r++) y[c] -= l[HALF * c + r] * y[r];
+        y[c] *= l[HALF * c + c];
+    }
+}
+
+void lwi_block_cholesky_solve_half(const lwi_block_cholesky *A, int half, const int at[3],
+                                   double (*x)[6])
+{
+    const int first = 9 * half, a = at[0], b = at[1], c = at[2];
+    for (int k = 0; k < A->n; k++) {
+        double y[HALF] = {x[k][a], x[k][b], x[k][c]};
+        lower_half(A->diagonal[k] + first, y);
+        x[k][a] = y[0], x[k][b] = y[1], x[k][c] = y[2];
+        for (int i = A->first[k]; i < A->first[k + 1]; i++) {
+            const double *l = A->below[i] + first;
+            double *z = x[A->row[i]];
+            z[a] = z[a] - y[0] * l[0] - y[1] * l[3] - y[2] * l[6];
+            z[b] = z[b] - y[0] * l[1] - y[1] * l[4] - y[2] * l[7];
+            z[c] = z[c] - y[0] * l[2] - y[1] * l[5] - y[2] * l[8];
+        }
+    }
+    for (int k = A->n - 1; k >= 0; k--) {
+        double y[HALF] = {x[k][a], x[k][b], x[k][c]};
+        for (int i = A->first[k]; i < A->first[k + 1]; i++) {
+            const double *l = A->below[i] + first, *z = x[A->row[i]];
+            for (int r = 0; r < HALF; r++, l += HALF)
+                y[r] -= l[0] * z[a] + (l[1] * z[b] + l[2] * z[c]);
+        }
+        upper_half(A->diagonal[k] + first, y);
+        x[k][a] = y[0], x[k][b] = y[1], x[k][c] = y[2];
     }
 }

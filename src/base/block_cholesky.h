@@ -2,6 +2,10 @@
 //
 // Blocks are numbered in the order of their elimination.  Which of them differ from zero, and which fill in, is found once;
 // a factorisation has numbers only.  For matrices with few blocks in a column, as those of bodies in rows of loops.
+//
+// Matrices without entries between three of the unknowns of each block and the other three, as of motions in a plane and
+// across it, are two matrices in blocks of 3 x 3, with an eighth of the multiplications each.  Their blocks lie in those of
+// 6 x 6: entry (r, c) of half 0 or 1 at 9 half + 3 c + r.
 #ifndef LWI_BASE_BLOCK_CHOLESKY_H
 #define LWI_BASE_BLOCK_CHOLESKY_H
 
@@ -32,7 +36,12 @@ void lwi_block_cholesky_clear(lwi_block_cholesky *A);
 bool lwi_block_cholesky_factor(lwi_block_cholesky *A);
 /** x [n][6] := A^-1 x. */
 void lwi_block_cholesky_solve(const lwi_block_cholesky *A, double (*x)[6]);
-/** Multiplications of a factorisation. */
+/** The same of one half. */
+bool lwi_block_cholesky_factor_half(lwi_block_cholesky *A, int half);
+/** @param at  which three of the six entries of x are those of the half */
+void lwi_block_cholesky_solve_half(const lwi_block_cholesky *A, int half, const int at[3],
+                                   double (*x)[6]);
+/** Multiplications of a factorisation in blocks of 6 x 6. */
 double lwi_block_cholesky_work(const lwi_block_cholesky *A);
 
 /** Two neighbours in an array, for operations side by side. */

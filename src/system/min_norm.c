@@ -20,12 +20,17 @@
 // A is sparse, with a block of six rows for each body and one for each pair of bodies of an edge (base/block_cholesky.h).
 // The order is the sequential one of the elimination, which has the fewest multiplications in rows of loops and in nets:
 // in the graph of its plan edge k is body k with six rows, body e is joint e.
+//
+// Rows of mechanisms that move in a plane across an axis of the world act either on motions in the plane, two translations
+// and a rotation, or on motions across it.  A is two matrices then, of which the second is factored where forces across the
+// plane ask for it: without such forces their multipliers are zero.  What is left out are operations with zeros.
 #include "system/min_norm.h"
 
 #include "base/assert.h"
 #include "base/block_cholesky.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 // Share a of D that is added to J'J: the square of 3e-5, between the sines of independent rows, 1e-3, and those of
@@ -55,7 +60,18 @@ struct lwi_min_norm {
     double (*f)[6];              // [nbody]
     lwi_block_cholesky A;
     int *block; // blocks of A of the pairs of bodies of each edge, in order
+    // of the rows that were put last
+    int across;       // axis across the plane of the motion; -1: there is no such plane
+    int *order;       // [multipliers] rows of each edge, those in the plane first
+    int *inside;      // [nedge] how many these are
+    double (*P)[3];   // [rows of all slots] components of the rows in this order
+    bool factored[2]; // halves of A
+    bool used[2];     // halves that a solution has; its multipliers have that order, too
 };
+
+// Components of motions in the plane, and of those across it, by the axis across.
+static const int component[3][2][3] = {
+    {{1, 2, 3}, {0, 4, 5}}, {{0, 2, 4}, {1, 3, 5}}, {{0, 1, 5}, {2, 3, 4}}};
 
 // ------------------------------------------------------------------------------------------ create
 
@@ -82,6 +98,7 @@ static lw_status make_slots(lwi_min_norm *l, const lwi_plan_graph *graph, lwi_ar
         for (int s = l->first[e]; s < l->first[e + 1]; s++, total += graph->edge[e].rows)
             l->rows[s] = total;
     GET(l->J, total);
+    GET(l->P, total);
     return LW_OK;
 }
 
@@ -199,6 +216,8 @@ lw_status lwi_min_norm_create(const lwi_plan_graph *graph, lwi_arena *arena, lwi
     GET(l->before, l->row[l->nedge]);
     GET(l->sum, l->row[l->nedge]);
     GET(l->part, l->row[l->nedge]);
+    GET(l->order, l->row[l->nedge]);
+    GET(l->inside, l->nedge);
     *out = l;
     return LW_OK;
 #undef GET
@@ -247,7 +266,6 @@ static void add_square(double A[36], int rows, const double (*X)[6])
 static void put_stiffness(lwi_min_norm *l)
 {
     int n = 0;
-    lwi_block_cholesky_clear(&l->A);
     for (int e = 0; e < l->nedge; e++)
         for (int i = l->first[e]; i < l->first[e + 1]; i++) {
             const int rows = rows_of(l, e);
@@ -262,19 +280,165 @@ static void put_stiffness(lwi_min_norm *l)
 }
 
 // a D, one number for the translations and one for the rotations of a body, so that it does not depend on the axes.
+static double softness(const double *square, int step)
+{
+    const double trace = square[0] + square[step] + square[2 * step];
+    return SOFT * (trace > 0 ? trace / 3 : 1);
+}
+
 static void add_softness(lwi_min_norm *l)
 {
     for (int k = 0; k < l->nnode; k++)
         for (int part = 0; part < 2; part++) {
             double *first = l->A.diagonal[k] + 21 * part; // of three entries, seven apart
-            const double trace = first[0] + first[7] + first[14];
-            l->soft[k][part] = SOFT * (trace > 0 ? trace / 3 : 1);
+            l->soft[k][part] = softness(first, 7);
             for (int i = 0; i < 3; i++) first[7 * i] += l->soft[k][part];
         }
 }
 
+// All bits of three components except the signs.
+static inline uint64_t bits_of(const double *J, const int at[3])
+{
+    uint64_t bits[3];
+    for (int k = 0; k < 3; k++) memcpy(bits + k, J + at[k], sizeof bits[k]);
+    return (bits[0] | bits[1] | bits[2]) << 1;
+}
+
+// l->order and l->inside, if every row of the edge is in the plane across an axis, or across it.
+static bool divide_edge(lwi_min_norm *l, int e, int axis)
+{
+    int *order = l->order + l->row[e], ninside = 0, nacross = 0, across[LWI_EDGE_ROWS];
+    LWI_ASSERT(rows_of(l, e) <= LWI_EDGE_ROWS);
+    for (int i = 0; i < rows_of(l, e); i++) {
+        uint64_t in = 0, out = 0;
+        for (int s = l->first[e]; s < l->first[e + 1]; s++) {
+            in |= bits_of(l->J[l->rows[s] + i], component[axis][0]);
+            out |= bits_of(l->J[l->rows[s] + i], component[axis][1]);
+        }
+        if (in && out) return false;
+        if (out)
+            across[nacross++] = i;
+        else
+            order[ninside++] = i;
+    }
+    for (int i = 0; i < nacross; i++) order[ninside + i] = across[i];
+    l->inside[e] = ninside;
+    return true;
+}
+
+static bool divide_rows(lwi_min_norm *l, int axis)
+{
+    for (int e = 0; e < l->nedge; e++)
+        if (!divide_edge(l, e, axis)) return false;
+    return true;
+}
+
+// Rows of an edge in one half: from the first one to that before the end, in their order.
+static inline int first_in(const lwi_min_norm *l, int e, int half)
+{
+    return half ? l->inside[e] : 0;
+}
+
+static inline int end_in(const lwi_min_norm *l, int e, int half)
+{
+    return half ? rows_of(l, e) : l->inside[e];
+}
+
+static int find_plane(lwi_min_norm *l)
+{
+    for (int axis = 2; axis >= 0; axis--)
+        if (divide_rows(l, axis)) return axis;
+    return -1;
+}
+
+// l->v := the diagonal of J'J.
+static void put_squares(lwi_min_norm *l)
+{
+    memset(l->v, 0, (size_t)l->nnode * sizeof *l->v);
+    for (int e = 0; e < l->nedge; e++) {
+        const int rows = rows_of(l, e);
+        for (int s = l->first[e]; s < l->first[e + 1]; s++) {
+            const double(*J)[6] = (const double(*)[6])l->J + l->rows[s];
+            double *square = l->v[l->at[s]];
+            lwi_pair sum[3];
+            memcpy(sum, square, sizeof sum);
+            for (int i = 0; i < rows; i++)
+                for (int k = 0; k < 3; k++)
+                    sum[k] += lwi_pair_at(J[i] + 2 * k) * lwi_pair_at(J[i] + 2 * k);
+            memcpy(square, sum, sizeof sum);
+        }
+    }
+}
+
+// l->P of one half.
+static void put_half(lwi_min_norm *l, int half)
+{
+    const int *at = component[l->across][half], a = at[0], b = at[1], c = at[2];
+    for (int e = 0; e < l->nedge; e++) {
+        const int from = first_in(l, e, half), end = end_in(l, e, half);
+        for (int s = l->first[e]; s < l->first[e + 1]; s++) {
+            const double(*J)[6] = (const double(*)[6])l->J + l->rows[s];
+            double(*P)[3] = l->P + l->rows[s];
+            for (int i = from; i < end; i++) {
+                const double *row = J[l->order[l->row[e] + i]];
+                P[i][0] = row[a], P[i][1] = row[b], P[i][2] = row[c];
+            }
+        }
+    }
+}
+
+// A += X' Y
+static void add_half_product(double *restrict A, int rows, const double (*X)[3],
+                             const double (*Y)[3])
+{
+    for (int i = 0; i < rows; i++)
+        for (int c = 0; c < 3; c++)
+            for (int r = 0; r < 3; r++) A[3 * c + r] += Y[i][c] * X[i][r];
+}
+
+static void put_half_stiffness(lwi_min_norm *l, int half)
+{
+    int n = 0;
+    for (int e = 0; e < l->nedge; e++) {
+        const int from = first_in(l, e, half), rows = end_in(l, e, half) - from;
+        for (int i = l->first[e]; i < l->first[e + 1]; i++) {
+            const double(*P)[3] = (const double(*)[3])l->P + l->rows[i] + from;
+            for (int k = l->first[e]; k < i; k++) {
+                const double(*other)[3] = (const double(*)[3])l->P + l->rows[k] + from;
+                const bool later = l->at[i] > l->at[k];
+                add_half_product(l->A.below[l->block[n++]] + 9 * half, rows, later ? P : other,
+                                 later ? other : P);
+            }
+            add_half_product(l->A.diagonal[l->at[i]] + 9 * half, rows, P, P);
+        }
+    }
+}
+
+static bool factor_half(lwi_min_norm *l, int half)
+{
+    const int *at = component[l->across][half];
+    put_half(l, half);
+    put_half_stiffness(l, half);
+    for (int k = 0; k < l->nnode; k++)
+        for (int c = 0; c < 3; c++) l->A.diagonal[k][9 * half + 4 * c] += l->soft[k][at[c] / 3];
+    l->factored[half] = true;
+    return lwi_block_cholesky_factor_half(&l->A, half);
+}
+
+static bool factor_in_plane(lwi_min_norm *l)
+{
+    put_squares(l);
+    for (int k = 0; k < l->nnode; k++)
+        for (int part = 0; part < 2; part++) l->soft[k][part] = softness(l->v[k] + 3 * part, 1);
+    l->factored[0] = l->factored[1] = false;
+    return factor_half(l, 0);
+}
+
 bool lwi_min_norm_factor(lwi_min_norm *l)
 {
+    lwi_block_cholesky_clear(&l->A);
+    l->across = find_plane(l);
+    if (l->across >= 0) return factor_in_plane(l);
     put_stiffness(l);
     add_softness(l);
     return lwi_block_cholesky_factor(&l->A);
@@ -322,32 +486,121 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-// to := J v.  Returns the largest entry of the change.
-static double put_rows(const lwi_min_norm *l, double *to, double *largest)
+// What becomes of J v: number n of the series, lambda = before - n J v; 0 begins a step.
+typedef struct term {
+    int n;
+    double close, *lambda;
+    double change, left, enough; // largest: change of J v, J v, close lambda
+} term;
+
+static inline void take_row(const lwi_min_norm *l, int i, double Jv, term *of)
 {
-    double change = 0;
-    *largest = 0;
+    const double last = l->rest[i], before = of->n ? l->before[i] + last : of->lambda[i];
+    const double lambda = before - of->n * Jv;
+    l->before[i] = before;
+    l->rest[i] = Jv;
+    of->change = larger(fabs(Jv - last), of->change);
+    of->left = larger(fabs(Jv), of->left);
+    of->enough = larger(of->close * fabs(lambda), of->enough);
+    of->lambda[i] = lambda;
+}
+
+static inline double dot3(const double a[3], double x, double y, double z)
+{
+    return a[0] * x + (a[1] * y + a[2] * z);
+}
+
+// The n rows of edge e from number `from` on.
+static inline void take_edge(const lwi_min_norm *l, int e, int from, int n, const int at[3],
+                             term *of)
+{
+    double sum[LWI_EDGE_ROWS] = {0};
+    for (int s = l->first[e]; s < l->first[e + 1]; s++) {
+        const double *v = l->v[l->at[s]], x = v[at[0]], y = v[at[1]], z = v[at[2]];
+        const double(*P)[3] = (const double(*)[3])l->P + l->rows[s] + from;
+        for (int i = 0; i < n; i++) sum[i] += dot3(P[i], x, y, z);
+    }
+    for (int i = 0; i < n; i++) take_row(l, l->row[e] + from + i, sum[i], of);
+}
+
+static void take_half(const lwi_min_norm *l, int half, term *of)
+{
+    const int at[3] = {component[l->across][half][0], component[l->across][half][1],
+                       component[l->across][half][2]};
+    term now = *of;
+    for (int e = 0; e < l->nedge; e++) {
+        const int from = first_in(l, e, half), n = end_in(l, e, half) - from;
+        if (n == 2) // hinges in the plane
+            take_edge(l, e, from, 2, at, &now);
+        else
+            take_edge(l, e, from, n, at, &now);
+    }
+    *of = now;
+}
+
+static void take_whole(const lwi_min_norm *l, term *of)
+{
+    term now = *of;
     for (int e = 0; e < l->nedge; e++) {
         const int rows = rows_of(l, e);
-        double sum[6] = {0}, *entry = to + l->row[e];
+        double sum[LWI_EDGE_ROWS] = {0};
         for (int s = l->first[e]; s < l->first[e + 1]; s++)
             for (int i = 0; i < rows; i++) sum[i] += lwi_dot6(l->J[l->rows[s] + i], l->v[l->at[s]]);
-        for (int i = 0; i < rows; i++) {
-            change = larger(fabs(sum[i] - entry[i]), change);
-            *largest = larger(fabs(sum[i]), *largest);
-            entry[i] = sum[i];
-        }
+        for (int i = 0; i < rows; i++) take_row(l, l->row[e] + i, sum[i], &now);
     }
-    return change;
+    *of = now;
+}
+
+static void take_rows(const lwi_min_norm *l, term *of)
+{
+    of->change = of->left = of->enough = 0;
+    if (l->across < 0) {
+        take_whole(l, of);
+        return;
+    }
+    for (int half = 0; half < 2; half++)
+        if (l->used[half]) take_half(l, half, of);
+}
+
+// v -= J' lambda in one half.
+static void subtract_half_wrenches(const lwi_min_norm *l, int half, const double *lambda)
+{
+    const int *at = component[l->across][half], a = at[0], b = at[1], c = at[2];
+    for (int e = 0; e < l->nedge; e++)
+        for (int s = l->first[e]; s < l->first[e + 1]; s++) {
+            double *v = l->v[l->at[s]], x = v[a], y = v[b], z = v[c];
+            for (int i = first_in(l, e, half); i < end_in(l, e, half); i++) {
+                const double *P = l->P[l->rows[s] + i], m = lambda[l->row[e] + i];
+                x -= m * P[0], y -= m * P[1], z -= m * P[2];
+            }
+            v[a] = x, v[b] = y, v[c] = z;
+        }
 }
 
 // v := f - J' lambda
 static void put_residual(lwi_min_norm *l, const double (*f)[6], const double *lambda)
 {
-    for (int i = 0; i < l->row[l->nedge]; i++) l->rest[i] = -lambda[i];
     for (int b = 0; b < l->nbody; b++)
         if (l->node[b] >= 0) memcpy(l->v[l->node[b]], f[b], sizeof f[b]);
-    add_wrenches(l, l->rest, l->v);
+    if (l->across < 0) {
+        for (int i = 0; i < l->row[l->nedge]; i++) l->before[i] = -lambda[i];
+        add_wrenches(l, l->before, l->v);
+        return;
+    }
+    for (int half = 0; half < 2; half++)
+        if (l->used[half]) subtract_half_wrenches(l, half, lambda);
+}
+
+// v := A^-1 v
+static void divide_by_stiffness(lwi_min_norm *l)
+{
+    if (l->across < 0) {
+        lwi_block_cholesky_solve(&l->A, l->v);
+        return;
+    }
+    for (int half = 0; half < 2; half++)
+        if (l->used[half])
+            lwi_block_cholesky_solve_half(&l->A, half, component[l->across][half], l->v);
 }
 
 // v := A^-1 a D v
@@ -355,50 +608,66 @@ static void next_term(lwi_min_norm *l)
 {
     for (int k = 0; k < l->nnode; k++)
         for (int i = 0; i < 6; i++) l->v[k][i] *= l->soft[k][i / 3];
-    lwi_block_cholesky_solve(&l->A, l->v);
+    divide_by_stiffness(l);
 }
 
 // rest := J v_0.  Returns its largest entry.
-static double begin_step(lwi_min_norm *l, const double (*f)[6], const double *lambda)
+static double begin_step(lwi_min_norm *l, const double (*f)[6], double *lambda)
 {
-    double size;
+    term of = {.lambda = lambda};
     put_residual(l, f, lambda);
-    lwi_block_cholesky_solve(&l->A, l->v);
-    put_rows(l, l->rest, &size);
-    return size;
+    divide_by_stiffness(l);
+    take_rows(l, &of);
+    return of.left;
 }
 
 // lambda += J (v_0 + ... + v_(n - 1) - n v_n).  True: what is left is small enough.
 static bool add_series(lwi_min_norm *l, double close, double *lambda)
 {
-    const int nrow = l->row[l->nedge];
-    bool done = false;
-    if (nrow) memcpy(l->before, lambda, (size_t)nrow * sizeof *lambda);
-    for (int n = 1; n <= TERMS && !done; n++) {
-        double left, enough = 0;
-        for (int i = 0; i < nrow; i++) l->before[i] += l->rest[i];
+    for (int n = 1; n <= TERMS; n++) {
+        term of = {.n = n, .close = close, .lambda = lambda};
         next_term(l);
-        const double change = n * put_rows(l, l->rest, &left);
-        for (int i = 0; i < nrow; i++) {
-            lambda[i] = l->before[i] - n * l->rest[i];
-            enough = larger(close * fabs(lambda[i]), enough);
-        }
-        done = !((n + 1) * left > enough && change > enough);
+        take_rows(l, &of);
+        if (!((n + 1) * of.left > of.enough && n * of.change > of.enough)) return true;
     }
-    return done;
+    return false;
+}
+
+// Forces in a half, or across the plane.
+static bool has_forces(const lwi_min_norm *l, int half, const double (*f)[6])
+{
+    const int *at = component[l->across][half];
+    for (int b = 0; b < l->nbody; b++)
+        if (f[b][at[0]] != 0 || f[b][at[1]] != 0 || f[b][at[2]] != 0) return true;
+    return false;
+}
+
+// Halves with forces; multipliers of others are zero.  False: numbers are not finite.
+static bool choose_halves(lwi_min_norm *l, const double (*f)[6])
+{
+    bool all = true;
+    for (int half = 0; half < 2 && l->across >= 0; half++) {
+        l->used[half] = has_forces(l, half, f);
+        if (l->used[half] && !l->factored[half]) all = factor_half(l, half) && all;
+    }
+    return all;
 }
 
 static void solve(lwi_min_norm *l, const double (*f)[6], double close, double *lambda)
 {
     double before = HUGE_VAL;
-    if (l->row[l->nedge]) memset(l->sum, 0, (size_t)l->row[l->nedge] * sizeof *l->sum);
-    for (int step = 0; step < MAX_STEPS; step++) {
+    const int nrow = l->row[l->nedge];
+    const bool finite = choose_halves(l, f);
+    if (nrow) memset(l->sum, 0, (size_t)nrow * sizeof *l->sum);
+    for (int step = 0; finite && step < MAX_STEPS; step++) {
         const double size = begin_step(l, f, l->sum);
         if (step >= FEW && !(size < 0.5 * before)) break;
         before = size;
         if (add_series(l, close, l->sum)) break;
     }
-    if (l->row[l->nedge]) memcpy(lambda, l->sum, (size_t)l->row[l->nedge] * sizeof *lambda);
+    for (int e = 0; e < l->nedge; e++)
+        for (int i = l->row[e]; i < l->row[e + 1]; i++)
+            lambda[l->across < 0 ? i : l->row[e] + l->order[i]] = finite ? l->sum[i] : NAN;
 }
 
 void lwi_min_norm_solve(lwi_min_norm *l, const double (*f)[6], double *lambda)

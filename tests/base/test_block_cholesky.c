@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -102,6 +103,77 @@ static void solutions_are_those_of_the_dense_factorisation(void **state)
     }
 }
 
+// The components of the halves of blocks, and where their blocks lie.
+static const int component[2][3] = {{0, 1, 5}, {2, 3, 4}};
+
+// Moves a block without entries between the halves to where these are.
+static void divide(double block[36])
+{
+    double half[2][9];
+    for (int h = 0; h < 2; h++)
+        for (int c = 0; c < 3; c++)
+            for (int r = 0; r < 3; r++)
+                half[h][3 * c + r] = block[SIZE * component[h][c] + component[h][r]];
+    memcpy(block, half, sizeof half);
+}
+
+static bool in_one_half(int i, int k)
+{
+    return (i == 0 || i == 1 || i == 5) == (k == 0 || k == 1 || k == 5);
+}
+
+// The same numbers as those of the whole matrix except for round-off; each half alone.
+static void halves_are_solved_on_their_own(void **state)
+{
+    (void)state;
+    static fixture f;
+    seed = 4711;
+    for (int n = 1; n <= MOST; n++) {
+        choose_pairs(&f, n);
+        create(&f);
+        put_numbers(&f, -1, 0);
+        const int width = SIZE * n;
+        for (int r = 0; r < width; r++)
+            for (int c = 0; c < width; c++)
+                if (!in_one_half(r % SIZE, c % SIZE)) f.dense[r * width + c] = 0;
+        for (int i = 0; i < f.A.first[n]; i++) divide(f.A.below[i]);
+        for (int k = 0; k < n; k++) divide(f.A.diagonal[k]);
+        assert_int_equal(lwi_cholesky(width, f.dense, 0), -1);
+        lwi_lower_solve(width, f.dense, f.expected);
+        lwi_lower_tsolve(width, f.dense, f.expected);
+        for (int h = 0; h < 2; h++) {
+            assert_true(lwi_block_cholesky_factor_half(&f.A, h));
+            lwi_block_cholesky_solve_half(&f.A, h, component[h], f.x);
+        }
+        for (int i = 0; i < width; i++)
+            if (!(fabs(f.x[i / SIZE][i % SIZE] - f.expected[i]) < 1e-14))
+                fail_msg("%d blocks, entry %d: %.17g, expected %.17g", n, i,
+                         f.x[i / SIZE][i % SIZE], f.expected[i]);
+        lwi_arena_free(&f.arena);
+    }
+}
+
+static void pivots_of_halves_are_reported(void **state)
+{
+    (void)state;
+    static fixture f;
+    static const double bad[] = {0, -1, NAN, INFINITY};
+    seed = 99;
+    choose_pairs(&f, 5);
+    create(&f);
+    for (int i = 0; i < LWI_COUNT(bad); i++)
+        for (int place = 0; place < SIZE * f.n; place++) {
+            lwi_block_cholesky_clear(&f.A);
+            put_numbers(&f, place, bad[i]);
+            for (int k = 0; k < f.A.first[f.n]; k++) divide(f.A.below[k]);
+            for (int k = 0; k < f.n; k++) divide(f.A.diagonal[k]);
+            const bool second = !in_one_half(place % SIZE, 0);
+            assert_int_equal(lwi_block_cholesky_factor_half(&f.A, 0), second);
+            assert_int_equal(lwi_block_cholesky_factor_half(&f.A, 1), !second);
+        }
+    lwi_arena_free(&f.arena);
+}
+
 static void pivots_that_are_not_positive_are_reported(void **state)
 {
     (void)state;
@@ -144,7 +216,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(solutions_are_those_of_the_dense_factorisation),
+        cmocka_unit_test(halves_are_solved_on_their_own),
         cmocka_unit_test(pivots_that_are_not_positive_are_reported),
+        cmocka_unit_test(pivots_of_halves_are_reported),
         cmocka_unit_test(only_what_fills_in_is_stored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

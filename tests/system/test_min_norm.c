@@ -120,6 +120,32 @@ static lw_model *table(int n)
     return lwt_model(b);
 }
 
+// Two four-bars in a row that move in the plane of the directions x, y; rods of different lengths.
+static lw_model *plane_linkage(const double x[3], const double y[3], const double gravity[3])
+{
+    static const double foot[3][2] = {{0, 0}, {1.2, 0.1}, {2.3, 0}};
+    static const double tip[3][2] = {{0.3, 1}, {1.5, 1.1}, {2.6, 0.9}};
+    double at[3][2][3], axis[3];
+    lw_body rod[3];
+    lw_builder *b = lwt_builder();
+    lw_builder_gravity(b, (lw_vec3){gravity[0], gravity[1], gravity[2]});
+    v3_cross(axis, x, y);
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 3; k++) {
+            at[i][0][k] = foot[i][0] * x[k] + foot[i][1] * y[k];
+            at[i][1][k] = tip[i][0] * x[k] + tip[i][1] * y[k];
+        }
+        rod[i] = between(b, at[i][0], at[i][1], 1 + 0.1 * i);
+        hinge(b, lwt_ground, rod[i], at[i][0], axis);
+    }
+    for (int i = 1; i < 3; i++) {
+        const lw_body bar = between(b, at[i - 1][1], at[i][1], 2 + i);
+        hinge(b, rod[i - 1], bar, at[i - 1][1], axis);
+        hinge(b, bar, rod[i], at[i][1], axis);
+    }
+    return lwt_model(b);
+}
+
 // ------------------------------------------------------------------------------------------ tests
 
 // `dense` finds the components at the present position, the others at one without symmetries nearby.
@@ -174,6 +200,24 @@ static void nets_and_ladders_agree(void **state)
         agrees_with_dense("net 4", mechanism(LW_MECHANISM_NET, 4, 0.3, gravity[g]), 48);
         agrees_with_dense("ladder", mechanism(LW_MECHANISM_LADDER, 8, 0.3, gravity[g]), 16);
         agrees_with_dense("four-bars", mechanism(LW_MECHANISM_N_FOUR_BAR, 8, 0.3, gravity[g]), 24);
+    }
+}
+
+// Across an axis of the world the matrix is two; across another direction it is not.  Forces in the plane alone, and any.
+static void mechanisms_in_planes_agree(void **state)
+{
+    static const double plane[][2][3] = {{{1, 0, 0}, {0, 1, 0}},
+                                         {{0, 0, 1}, {1, 0, 0}},
+                                         {{0, 1, 0}, {0, 0, 1}},
+                                         {{0.6, 0.8, 0}, {0, 0, 1}}};
+    (void)state;
+    for (int i = 0; i < LWI_COUNT(plane); i++) {
+        const double *x = plane[i][0], *y = plane[i][1];
+        const double in[3] = {x[0] - 9 * y[0], x[1] - 9 * y[1], x[2] - 9 * y[2]};
+        char text[80];
+        snprintf(text, sizeof text, "linkage in plane %d", i);
+        agrees_with_dense(text, plane_linkage(x, y, in), 6);
+        agrees_with_dense(text, plane_linkage(x, y, (const double[3]){3, -2, -9}), 6);
     }
 }
 
@@ -267,6 +311,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nets_and_ladders_agree),
+        cmocka_unit_test(mechanisms_in_planes_agree),
         cmocka_unit_test(overconstrained_linkages_agree),
         cmocka_unit_test(bodies_with_many_joints_agree),
         cmocka_unit_test(components_are_those_of_the_axes),
