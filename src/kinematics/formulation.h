@@ -124,6 +124,8 @@ typedef struct lwi_work {
     bool threads;    ///< several threads share an evaluation
     bool on_ranks;   ///< the processes of the simulation do
     bool segments;   ///< rates are those of long paths in segments, without the option `plan`
+    bool
+        same_coordinates; ///< as the rates before, of which these may take the factors: set by the caller
     /** [s] start of the first step that was kept though Newton did not converge; INFINITY: none */
     double valid_until;
     bool resumed;   ///< `enter` corrects the state of a run: discrete state and ranks are kept

@@ -30,16 +30,25 @@ static bool change_momenta(const lw_sim *sim, double *changed)
     return any;
 }
 
-double lwi_momentum_errors(lw_sim *sim)
+// Rates at x, before, and with other momenta, after: the second take the factors of the first.
+static bool find_rates(lw_sim *sim, double *before, double *after)
 {
     lwi_work *work = sim->work;
+    lw_status status = work->formulation->rates(work, sim->t, sim->x, sim->inputs, before);
+    work->same_coordinates = true;
+    if (status == LW_OK)
+        status = work->formulation->rates(work, sim->t, sim->scratch, sim->inputs, after);
+    work->same_coordinates = false;
+    return status == LW_OK;
+}
+
+double lwi_momentum_errors(lw_sim *sim)
+{
     double *before = sim->rates[0], *after = sim->rates[1];
     const int n = sim->model->tree_nq;
     double sum = 0;
     if (n == 0 || !before || sim->shared.ranks || !change_momenta(sim, sim->scratch)) return 0;
-    if (work->formulation->rates(work, sim->t, sim->x, sim->inputs, before) != LW_OK ||
-        work->formulation->rates(work, sim->t, sim->scratch, sim->inputs, after) != LW_OK)
-        return 0;
+    if (!find_rates(sim, before, after)) return 0;
     for (int i = 0; i < n; i++) {
         const double allowed = sim->options.atol + sim->options.rtol * fabs(before[i]);
         const double error = (after[i] - before[i]) / ENLARGED / allowed;

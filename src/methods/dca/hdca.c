@@ -40,7 +40,7 @@
 // What the speeds of a state are needed for.  An output row is at the state of the evaluation that ends the step
 // before it or begins the one after it, and a run begins with momenta, scales, velocities and the row of one state:
 // each takes what another has found, or at other momenta its factors.  None takes its own, so that calls repeated at
-// one state cost and test all that they do, and FOR_NONE takes nothing.
+// one state cost and test all that they do, unless the caller permits it (same_coordinates), and FOR_NONE takes nothing.
 typedef enum purpose { FOR_NONE, FOR_START, FOR_RATES, FOR_SCALE, FOR_VELOCITIES, FOR_ROW } purpose;
 
 typedef struct hdca {
@@ -296,7 +296,7 @@ static lw_status find_speeds(lwi_work *work, double t, const double *x, purpose 
     lwi_system *system = &d->system;
     const size_t nx = (size_t)work->layout.nx * sizeof *x;
     const size_t rows = (size_t)system->nrow * sizeof *d->sigma;
-    const bool takes = what != FOR_NONE && what != d->found;
+    const bool takes = what != FOR_NONE && (what != d->found || work->same_coordinates);
     d->found = what;
     if (takes && d->solved && t == d->t && memcmp(x, d->at, nx) == 0) {
         if (system->nrow) memcpy(system->lambda, d->sigma, rows);
