@@ -1,9 +1,9 @@
 // evaluations.c -- benchmark: evaluations of one model on several threads, to be counted by depth.py.
 //
-// usage: bench_depth MODEL FORMULATION PLAN THREADS TIMES
+// usage: bench_depth MODEL FORMULATION PLAN THREADS TIMES [STEP]
 //
-// TIMES evaluations of the rates at the start, or of formulations with their own step (index3) steps from there, after
-// one more.  Under valgrind --tool=callgrind --instr-atstart=no only the TIMES are counted.  Without it: the least time
+// TIMES evaluations of the rates at the start, or of formulations with their own step (index3) steps of STEP seconds
+// (0.001) from there, after one more.  Under valgrind --tool=callgrind --instr-atstart=no only the TIMES are counted.  Without it: the least time
 // of an evaluation [ns].
 #include "kinematics/formulation.h"
 
@@ -66,12 +66,10 @@ static void enter(const lw_model *model, lwi_work *work, double *x)
     lwi_arena_free(&arena);
 }
 
-#define STEP 1e-3
-
-static void evaluate(lwi_work *work, int i, double *x, double *xdot)
+static void evaluate(lwi_work *work, int i, double step, double *x, double *xdot)
 {
     const lwi_formulation *formulation = work->formulation;
-    const lw_status status = formulation->step ? formulation->step(work, STEP * i, STEP, x, NULL)
+    const lw_status status = formulation->step ? formulation->step(work, step * i, step, x, NULL)
                                                : formulation->rates(work, 0, x, NULL, xdot);
     if (status != LW_OK) stop(work->error.text);
 }
@@ -81,7 +79,9 @@ int main(int argc, char **argv)
     lw_model *model;
     lw_options options;
     lw_error error;
-    if (argc != 6) stop("usage: bench_depth MODEL FORMULATION PLAN THREADS TIMES");
+    if (argc < 6 || argc > 7)
+        stop("usage: bench_depth MODEL FORMULATION PLAN THREADS TIMES [STEP]");
+    const double step = argc > 6 ? atof(argv[6]) : 1e-3;
     lw_options_default(&options);
     if (lw_model_read(argv[1], NULL, &model, &options, &error) != LW_OK) stop(error.text);
     options.plan = plan_of(argv[3]);
@@ -91,11 +91,11 @@ int main(int argc, char **argv)
     if (!x) stop("no memory");
     enter(model, work, x);
     double *xdot = x + work->layout.nx;
-    evaluate(work, 0, x, xdot);
+    evaluate(work, 0, step, x, xdot);
     CALLGRIND_START_INSTRUMENTATION;
     for (int i = 1; i <= atoi(argv[5]); i++) {
         const double before = seconds();
-        evaluate(work, i, x, xdot);
+        evaluate(work, i, step, x, xdot);
         const double took = seconds() - before;
         best = took < best ? took : best;
     }

@@ -19,8 +19,8 @@
 #include <string.h>
 #include <stdlib.h>
 
-/** Multiplications per thread that are worth a barrier (about a microsecond). */
-#define GRAIN 8000.0
+/** Multiplications that take as long as a barrier (about a microsecond). */
+#define BARRIER 8000.0
 /** Multiplications of a whole sweep that are worth waking the threads (some ten microseconds). */
 #define WORTH 200000.0
 /** A multiplication where loops are closed takes as many others: rows are exchanged, null vectors found. */
@@ -235,6 +235,12 @@ typedef struct load {
     double level, all;
 } load;
 
+// Whether the threads save at least a barrier if they share so much work.
+static bool worth_barrier(double work, int parts)
+{
+    return work - work / parts >= BARRIER;
+}
+
 static int smallest_load(const load *x, int n)
 {
     int at = 0;
@@ -249,7 +255,7 @@ static void share_levels(piece *list, int n, const level_stages *l, load *of, lw
     qsort(list, (size_t)n, sizeof *list, by_size);
     for (int i = 0; i < n; i++) {
         const int level = list[i].level;
-        const bool small = l->sum[level] < GRAIN * d->parts; // all on the first thread
+        const bool small = !worth_barrier(l->sum[level], d->parts); // all on the first thread
         for (int p = 0; p < d->parts && (i == 0 || level != list[i - 1].level); p++)
             of[p].level = 0;
         const int part = small ? 0 : smallest_load(of, d->parts);
@@ -274,7 +280,7 @@ static lw_status make_stages(const lwi_elim *elim, const double *work, double ab
     }
     bool alone = false; // the previous stage runs on one thread
     for (int i = 0; i < count; i++) {
-        const bool small = l->sum[i] < GRAIN * d->parts;
+        const bool small = !worth_barrier(l->sum[i], d->parts);
         if (l->sum[i] > 0) {
             if (!small || !alone) d->nstage++;
             l->own[i] = d->nstage - 1;
