@@ -73,7 +73,6 @@ static void coordinate_row(const lwi_coordinate_form *form, const lwi_rows_in *i
                            lwi_rows *out, int k)
 {
     LWI_ASSERT(form->kind != 0);
-    lwi_rows arc;
     switch (form->kind) {
     case LWI_COORDINATE_LENGTH:
         lwi_row_along(in, out, k, form->i);
@@ -82,9 +81,8 @@ static void coordinate_row(const lwi_coordinate_form *form, const lwi_rows_in *i
         lwi_row_angle(in, near, out, k);
         break;
     case LWI_COORDINATE_ARC:
-        lwi_row_axes(in, &arc, 0, form->i, form->j);
-        lwi_row_axes(in, &arc, 1, form->k, form->l);
-        lwi_row_arc(in, &arc, near, out, k);
+        lwi_row_arc(in, (const int[2]){form->i, form->j}, (const int[2]){form->k, form->l}, near,
+                    out, k);
         break;
     }
 }

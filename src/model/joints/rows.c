@@ -50,25 +50,51 @@ void lwi_row_points(const lwi_rows_in *in, lwi_rows *rows, int k)
     for (int i = 0; i < 3; i++) lwi_row_along(in, rows, k + i, i);
 }
 
+// An axis of a frame and, if wanted, its derivatives without those of w.
+typedef struct axis {
+    double a[3], wa[3], wwa[3];
+} axis;
+
+static inline void take_axis(const double R[9], int i, bool rates, const double *w, axis *x)
+{
+    *x = (axis){0};
+    axis_of(x->a, R, i);
+    if (!rates) return;
+    v3_cross(x->wa, w, x->a);
+    v3_cross(x->wwa, w, x->wa);
+}
+
+// A row that is a torque alone.
+typedef struct torque {
+    double phi, gamma, J[3], Jdot[3];
+} torque;
+
 // phi = a1.a2;  phidot = (w1 x a1).a2 + a1.(w2 x a2) = (w2 - w1).(a2 x a1)
 // phiddot: terms without accelerations 2 (w1 x a1).(w2 x a2) + (w1 x (w1 x a1)).a2
 //          + a1.(w2 x (w2 x a2))
+static inline torque between(const axis *one, const axis *two, bool rates)
+{
+    torque row = {.phi = v3_dot(one->a, two->a)};
+    v3_cross(row.J, two->a, one->a);
+    if (!rates) return row;
+    row.gamma = 2 * v3_dot(one->wa, two->wa) + v3_dot(one->wwa, two->a) + v3_dot(one->a, two->wwa);
+    v3_cross(row.Jdot, two->wa, one->a);
+    v3_cross_add(row.Jdot, two->a, one->wa);
+    return row;
+}
+
 void lwi_row_axes(const lwi_rows_in *in, lwi_rows *rows, int k, int i, int j)
 {
-    double a1[3], a2[3], wa1[3], wa2[3], wwa1[3], wwa2[3];
-    axis_of(a1, in->R1, i);
-    axis_of(a2, in->R2, j);
+    const bool rates = in->v1;
+    axis one, two;
     clear(rows, k);
-    rows->phi[k] = v3_dot(a1, a2);
-    v3_cross(rows->J[k] + 3, a2, a1);
-    if (!in->v1) return;
-    v3_cross(wa1, in->w1, a1);
-    v3_cross(wa2, in->w2, a2);
-    v3_cross(wwa1, in->w1, wa1);
-    v3_cross(wwa2, in->w2, wa2);
-    rows->gamma[k] = 2 * v3_dot(wa1, wa2) + v3_dot(wwa1, a2) + v3_dot(a1, wwa2);
-    v3_cross(rows->Jdot[k] + 3, wa2, a1);
-    v3_cross_add(rows->Jdot[k] + 3, a2, wa1);
+    take_axis(in->R1, i, rates, in->w1, &one);
+    take_axis(in->R2, j, rates, in->w2, &two);
+    const torque row = between(&one, &two, rates);
+    rows->phi[k] = row.phi;
+    rows->gamma[k] = row.gamma;
+    v3_copy(rows->J[k] + 3, row.J);
+    v3_copy(rows->Jdot[k] + 3, row.Jdot);
 }
 
 // R2 (s unit_i + unit_i x e)
@@ -118,53 +144,66 @@ void lwi_row_attitude(const lwi_rows_in *in, lwi_rows *rows, int k)
     }
 }
 
-// to_k := e row a + f row b of `from`
-static void combine(lwi_rows *to, int k, const lwi_rows *from, double e, int a, double f, int b)
+// e x + f y
+static inline torque combined(double e, const torque *x, double f, const torque *y, bool rates)
 {
-    LWI_ASSERT_INDEX(k, 6);
-    to->phi[k] = e * from->phi[a] + f * from->phi[b];
-    to->b[k] = 0;
-    to->gamma[k] = e * from->gamma[a] + f * from->gamma[b];
-    for (int i = 0; i < 6; i++) {
-        to->J[k][i] = e * from->J[a][i] + f * from->J[b][i];
-        to->Jdot[k][i] = e * from->Jdot[a][i] + f * from->Jdot[b][i];
-    }
+    torque row = {.phi = e * x->phi + f * y->phi};
+    for (int i = 0; i < 3; i++) row.J[i] = e * x->J[i] + f * y->J[i];
+    if (!rates) return row;
+    row.gamma = e * x->gamma + f * y->gamma;
+    for (int i = 0; i < 3; i++) row.Jdot[i] = e * x->Jdot[i] + f * y->Jdot[i];
+    return row;
 }
 
-// Derivative of a row that is a torque alone.
-static double turning(const lwi_rows_in *in, const lwi_rows *rows, int k)
-{
-    double w[3];
-    v3_sub(w, in->w2, in->w1);
-    return v3_dot(rows->J[k] + 3, w);
-}
-
-// phi = atan2(B, A) of the rows A, B number 0, 1 of `of`.
+// phi = atan2(B, A)
 //   phidot = a Bdot - b Adot,  a = A/n, b = B/n, n = A^2 + B^2
 //   phiddot = a Bddot - b Addot - g phidot,  g = ndot/n = 2 (a Adot + b Bdot)
 //   adot = Adot/n - a g, the same for b
-void lwi_row_arc(const lwi_rows_in *in, const lwi_rows *of, double near, lwi_rows *rows, int k)
+static inline void put_arc(const lwi_rows_in *in, const torque *A, const torque *B, double near,
+                           lwi_rows *rows, int k)
 {
-    const double A = of->phi[0], B = of->phi[1], n = A * A + B * B, a = A / n, b = B / n;
-    combine(rows, k, of, a, 1, -b, 0);
-    rows->phi[k] = angle_continue(atan2(B, A), near);
-    if (!in->v1) return;
-    const double Ad = turning(in, of, 0), Bd = turning(in, of, 1), g = 2 * (a * Ad + b * Bd);
-    rows->gamma[k] -= g * (a * Bd - b * Ad);
-    v6_axpy(rows->Jdot[k], Ad / n - a * g, of->J[1]);
-    v6_axpy(rows->Jdot[k], b * g - Bd / n, of->J[0]);
+    const double n = A->phi * A->phi + B->phi * B->phi, a = A->phi / n, b = B->phi / n;
+    torque arc = combined(a, B, -b, A, in->v1);
+    if (in->v1) {
+        double w[3];
+        v3_sub(w, in->w2, in->w1);
+        const double Ad = v3_dot(A->J, w), Bd = v3_dot(B->J, w), g = 2 * (a * Ad + b * Bd);
+        arc.gamma -= g * (a * Bd - b * Ad);
+        v3_axpy(arc.Jdot, Ad / n - a * g, B->J);
+        v3_axpy(arc.Jdot, b * g - Bd / n, A->J);
+    }
+    clear(rows, k);
+    rows->phi[k] = angle_continue(atan2(B->phi, A->phi), near);
+    rows->gamma[k] = arc.gamma;
+    v3_copy(rows->J[k] + 3, arc.J);
+    v3_copy(rows->Jdot[k] + 3, arc.Jdot);
+}
+
+void lwi_row_arc(const lwi_rows_in *in, const int A[2], const int B[2], double near, lwi_rows *rows,
+                 int k)
+{
+    const bool rates = in->v1;
+    axis a1, a2, b1, b2;
+    take_axis(in->R1, A[0], rates, in->w1, &a1);
+    take_axis(in->R2, A[1], rates, in->w2, &a2);
+    take_axis(in->R1, B[0], rates, in->w1, &b1);
+    take_axis(in->R2, B[1], rates, in->w2, &b2);
+    const torque a = between(&a1, &a2, rates), b = between(&b1, &b2, rates);
+    put_arc(in, &a, &b, near, rows, k);
 }
 
 void lwi_row_angle(const lwi_rows_in *in, double near, lwi_rows *rows, int k)
 {
-    lwi_rows axes, arc; // A = x1.x2 + y1.y2, B = y1.x2 - x1.y2
-    lwi_row_axes(in, &axes, 0, 0, 0);
-    lwi_row_axes(in, &axes, 1, 1, 1);
-    lwi_row_axes(in, &axes, 2, 1, 0);
-    lwi_row_axes(in, &axes, 3, 0, 1);
-    combine(&arc, 0, &axes, 1, 0, 1, 1);
-    combine(&arc, 1, &axes, 1, 2, -1, 3);
-    lwi_row_arc(in, &arc, near, rows, k);
+    const bool rates = in->v1;
+    axis x1, y1, x2, y2; // A = x1.x2 + y1.y2, B = y1.x2 - x1.y2
+    take_axis(in->R1, 0, rates, in->w1, &x1);
+    take_axis(in->R1, 1, rates, in->w1, &y1);
+    take_axis(in->R2, 0, rates, in->w2, &x2);
+    take_axis(in->R2, 1, rates, in->w2, &y2);
+    const torque xx = between(&x1, &x2, rates), yy = between(&y1, &y2, rates);
+    const torque yx = between(&y1, &x2, rates), xy = between(&x1, &y2, rates);
+    const torque A = combined(1, &xx, 1, &yy, rates), B = combined(1, &yx, -1, &xy, rates);
+    put_arc(in, &A, &B, near, rows, k);
 }
 
 // V = R2'[v2 - v1 - w1 x d; w2 - w1]

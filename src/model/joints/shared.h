@@ -159,8 +159,9 @@ void lwi_row_axes(const lwi_rows_in *in, lwi_rows *rows, int k, int i, int j);
 /** phi = 2 (vector part of the quaternion of F2 in F1, scalar part >= 0): zero only where F1 and F2
  *  are parallel, its Jacobian regular below 180 degrees (three rows, axes of F2). */
 void lwi_row_attitude(const lwi_rows_in *in, lwi_rows *rows, int k);
-/** phi = atan2 of the rows 1 and 0 of `of`, which have no forces; continued from `near`. */
-void lwi_row_arc(const lwi_rows_in *in, const lwi_rows *of, double near, lwi_rows *rows, int k);
+/** phi = atan2(B, A), each a1 . a2 with an axis of F1 and one of F2; continued from `near`. */
+void lwi_row_arc(const lwi_rows_in *in, const int A[2], const int B[2], double near, lwi_rows *rows,
+                 int k);
 /** phi = the angle from F1 to F2 about z, best fit as in angle_z. */
 void lwi_row_angle(const lwi_rows_in *in, double near, lwi_rows *rows, int k);
 
