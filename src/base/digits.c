@@ -220,13 +220,19 @@ static inline int put_digits(char *to, char *others, uint64_t number)
 }
 
 // An exponent of at least two digits.
-__attribute__((noinline)) static char *put_exponent(char *to, int X)
+static inline char *put_exponent(char *to, int X)
 {
-    const int size = X < 0 ? -X : X;
-    *to++ = 'e', *to++ = X < 0 ? '-' : '+';
-    if (size >= 100) *to++ = (char)('0' + size / 100);
-    *to++ = (char)('0' + size / 10 % 10), *to++ = (char)('0' + size % 10);
-    return to;
+    int size = X < 0 ? -X : X;
+    to[0] = 'e', to[1] = X < 0 ? '-' : '+';
+    if (size >= 100) {
+        const int hundreds = size * 41 >> 12; // of numbers below 400
+        to[2] = (char)('0' + hundreds);
+        size -= 100 * hundreds;
+        to++;
+    }
+    const int tens = size * 103 >> 10;
+    to[2] = (char)('0' + tens), to[3] = (char)('0' + size - 10 * tens);
+    return to + 4;
 }
 
 // Digits 10^(X - 16) as "%.17g" writes them: zeros at the end are left out; a power of ten from 1e17 on and below 1e-4.
@@ -310,9 +316,10 @@ int lwi_number_digits(double value, char text[LWI_NUMBER_ROOM])
     return end ? (int)(end - text) : 0;
 }
 
-char *lwi_number_put(char text[LWI_NUMBER_ROOM], double value)
+// Zeros, as of motions in a plane, take no conversion.
+static inline char *put(char *text, double value)
 {
-    if (value == 0) { // as of motions in a plane: no conversion
+    if (value == 0) {
         *text = '-';
         text += signbit(value) != 0;
         *text = '0';
@@ -320,6 +327,24 @@ char *lwi_number_put(char text[LWI_NUMBER_ROOM], double value)
     }
     char *end = put_number(text, value);
     return end ? end : text + snprintf(text, LWI_NUMBER_ROOM, "%.17g", value);
+}
+
+char *lwi_number_put(char text[LWI_NUMBER_ROOM], double value)
+{
+    return put(text, value);
+}
+
+int lwi_numbers_put(const double *value, int n, char *text, size_t room, char **end)
+{
+    const char *last = text + room - LWI_NUMBER_ROOM - 1;
+    int i = 0;
+    LWI_ASSERT(room > LWI_NUMBER_ROOM);
+    for (; i < n && text <= last; i++) {
+        text = put(text, value[i]);
+        *text++ = ',';
+    }
+    *end = text;
+    return i;
 }
 
 char *lwi_integer_put(char *text, int number)

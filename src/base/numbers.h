@@ -43,6 +43,9 @@ int lwi_number_digits(double value, char text[LWI_NUMBER_ROOM]);
 /** The characters of "%.17g" of any number, in the C locale (lwi_numbers_begin), without an end; behind them the rest of
  *  the room may be overwritten.  @return behind the last one */
 char *lwi_number_put(char text[LWI_NUMBER_ROOM], double value);
+/** The same of n numbers, each with a comma behind it, as many as fit into `room` bytes, more than LWI_NUMBER_ROOM.
+ *  @param end  behind the last comma     @return how many */
+int lwi_numbers_put(const double *value, int n, char *text, size_t room, char **end);
 /** Writes a number >= 0, at most eleven bytes, without a zero byte.  @return its end */
 char *lwi_integer_put(char *text, int number);
 

@@ -52,16 +52,13 @@ void lwi_csv_header(FILE *file, const char *const *names, int n)
 
 void lwi_csv_numbers(FILE *file, const double *row, int n)
 {
-    char block[1 << 14], *to = block;
-    for (int i = 0; i < n; i++) {
-        if (i) *to++ = ',';
-        to = lwi_number_put(to, row[i]);
-        if (block + sizeof block - to > 2 * LWI_NUMBER_ROOM) continue;
-        fwrite(block, 1, (size_t)(to - block), file);
-        to = block;
+    char block[1 << 14], *end = block + 1; // a row without numbers is a line as well
+    for (int i = 0; i < n;) {
+        i += lwi_numbers_put(row + i, n - i, block, sizeof block, &end);
+        if (i < n) fwrite(block, 1, (size_t)(end - block), file);
     }
-    *to++ = '\n';
-    fwrite(block, 1, (size_t)(to - block), file);
+    end[-1] = '\n'; // in place of the last comma
+    fwrite(block, 1, (size_t)(end - block), file);
 }
 
 lw_status lw_csv_row(lw_csv *csv, const lw_observation *observation)
