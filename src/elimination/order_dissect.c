@@ -23,17 +23,17 @@ enum { PASSES = 4 }; // of improvement; nearly all moves are in the first
 typedef struct dissection {
     lwi_order *o;
     int leaf;
-    int *body;              // [nbody] a permutation; a set is a span of it
-    int *set, sets;         // [nbody] current set of each body
-    int *seen, passes;      // [nbody] marks of one traversal
-    int *order;             // [nbody] of one traversal
-    int *edge_set;          // [nedge] last set that had all bodies of the edge
-    int *count, *counted;   // [nedge] bodies reached, and in which pass
-    int *parent, *rank;     // [nbody] depth-first tree, place in the order
-    int *edge_at, *body_at; // [nbody] progress through the neighbours of a body
-    int *size, *crossing;   // [nbody] of the subtree below a body
-    unsigned char *side;    // [nbody]
-    int *spare;             // [nbody]
+    int *body;               // [nbody] a permutation; a set is a span of it
+    int *set, sets;          // [nbody] current set of each body
+    int *seen, passes;       // [nbody] marks of one traversal
+    int *order;              // [nbody] of one traversal
+    int *first, *end, *edge; // edges of body b within its set: edge[first[b]] ... edge[end[b] - 1]
+    int *count, *counted;    // [nedge] bodies reached, and in which pass
+    int *parent, *rank;      // [nbody] depth-first tree, place in the order
+    int *edge_at, *body_at;  // [nbody] progress through the neighbours of a body
+    int *size, *crossing;    // [nbody] of the subtree below a body
+    unsigned char *side;     // [nbody]
+    int *spare;              // [nbody]
 } dissection;
 
 typedef struct cut {
@@ -43,11 +43,6 @@ typedef struct cut {
     int n;
 } cut;
 
-static bool within(const dissection *d, int edge, int set)
-{
-    return d->edge_set[edge] == set;
-}
-
 static bool has_all(const dissection *d, const lwi_plan_edge *e, int set)
 {
     const int *body = lwi_plan_bodies(e);
@@ -56,17 +51,18 @@ static bool has_all(const dissection *d, const lwi_plan_edge *e, int set)
     return true;
 }
 
-// A new set of bodies, and the edges within it.
+// A new set of bodies, and the edges within it: sets become smaller, so edges that leave one are left for good.
 static void make_set(dissection *d, const int *body, int n)
 {
-    const lwi_order *o = d->o;
     const int set = ++d->sets;
     for (int k = 0; k < n; k++) d->set[body[k]] = set;
-    for (int k = 0; k < n; k++)
-        for (int i = o->first[body[k]]; i < o->first[body[k] + 1]; i++) {
-            const lwi_plan_edge *e = &o->graph->edge[o->edge[i]];
-            if (*lwi_plan_bodies(e) == body[k] && has_all(d, e, set)) d->edge_set[o->edge[i]] = set;
-        }
+    for (int k = 0; k < n; k++) {
+        const int b = body[k];
+        int to = d->first[b];
+        for (int i = d->first[b]; i < d->end[b]; i++)
+            if (has_all(d, &d->o->graph->edge[d->edge[i]], set)) d->edge[to++] = d->edge[i];
+        d->end[b] = to;
+    }
 }
 
 // -------------------------------------------------------------------------------------- traversals
@@ -74,16 +70,14 @@ static void make_set(dissection *d, const int *body, int n)
 // Bodies of the set connected with `start`, nearest first; returns how many.
 static int breadth_first(dissection *d, int start)
 {
-    const lwi_order *o = d->o;
-    const int set = d->set[start], pass = ++d->passes;
+    const int pass = ++d->passes;
     int tail = 0;
     d->order[tail++] = start;
     d->seen[start] = pass;
     for (int head = 0; head < tail; head++) {
         const int b = d->order[head];
-        for (int i = o->first[b]; i < o->first[b + 1]; i++) {
-            const lwi_plan_edge *e = &o->graph->edge[o->edge[i]];
-            if (!within(d, o->edge[i], set)) continue;
+        for (int i = d->first[b]; i < d->end[b]; i++) {
+            const lwi_plan_edge *e = &d->o->graph->edge[d->edge[i]];
             const int *body = lwi_plan_bodies(e);
             for (int j = 0; j < e->n; j++) {
                 if (d->seen[body[j]] == pass) continue;
@@ -96,13 +90,10 @@ static int breadth_first(dissection *d, int start)
 }
 
 // The next body of a depth-first walk from b, or -1.
-static int onward(dissection *d, int b, int set, int pass)
+static int onward(dissection *d, int b, int pass)
 {
-    const lwi_order *o = d->o;
-    for (; d->edge_at[b] < o->first[b + 1]; d->edge_at[b]++, d->body_at[b] = 0) {
-        const int edge = o->edge[d->edge_at[b]];
-        if (!within(d, edge, set)) continue;
-        const lwi_plan_edge *e = &o->graph->edge[edge];
+    for (; d->edge_at[b] < d->end[b]; d->edge_at[b]++, d->body_at[b] = 0) {
+        const lwi_plan_edge *e = &d->o->graph->edge[d->edge[d->edge_at[b]]];
         while (d->body_at[b] < e->n) {
             const int next = lwi_plan_bodies(e)[d->body_at[b]++];
             if (d->seen[next] != pass) return next;
@@ -113,7 +104,7 @@ static int onward(dissection *d, int b, int set, int pass)
 
 static void depth_first(dissection *d, int start)
 {
-    const int set = d->set[start], pass = ++d->passes;
+    const int pass = ++d->passes;
     int n = 0;
     d->parent[start] = -1;
     for (int b = start, next; b >= 0; b = next) {
@@ -121,10 +112,10 @@ static void depth_first(dissection *d, int start)
             d->seen[b] = pass;
             d->rank[b] = n;
             d->order[n++] = b;
-            d->edge_at[b] = d->o->first[b];
+            d->edge_at[b] = d->first[b];
             d->body_at[b] = 0;
         }
-        next = onward(d, b, set, pass);
+        next = onward(d, b, pass);
         if (next >= 0)
             d->parent[next] = b;
         else
@@ -147,20 +138,19 @@ static void consider(cut *best, int rows, int part, int n, const int *list)
 // The bodies reached after any number of steps of the order.
 static void consider_order(dissection *d, int n, cut *best)
 {
-    const lwi_order *o = d->o;
-    const int set = d->set[d->order[0]], pass = ++d->passes;
+    const lwi_plan_edge *edge = d->o->graph->edge;
+    const int pass = ++d->passes;
     int rows = 0;
     for (int k = 0; k < n - 1; k++) {
         const int b = d->order[k];
-        for (int i = o->first[b]; i < o->first[b + 1]; i++) {
-            const int e = o->edge[i], bodies = o->graph->edge[e].n;
-            if (bodies == 1 || !within(d, e, set)) continue;
+        for (int i = d->first[b]; i < d->end[b]; i++) {
+            const int e = d->edge[i];
             if (d->counted[e] != pass) {
                 d->counted[e] = pass;
                 d->count[e] = 0;
-                rows += o->graph->edge[e].rows;
+                rows += edge[e].rows;
             }
-            if (++d->count[e] == bodies) rows -= o->graph->edge[e].rows;
+            if (++d->count[e] == edge[e].n) rows -= edge[e].rows;
         }
         consider(best, rows, k + 1, n, d->order);
     }
@@ -170,15 +160,13 @@ static void consider_order(dissection *d, int n, cut *best)
 // several.
 static void consider_subtrees(dissection *d, int n, cut *best)
 {
-    const lwi_order *o = d->o;
-    const int set = d->set[d->order[0]];
     for (int k = 0; k < n; k++) d->size[d->order[k]] = 1, d->crossing[d->order[k]] = 0;
     for (int k = 0; k < n; k++) {
         const int b = d->order[k];
-        for (int i = o->first[b]; i < o->first[b + 1]; i++) {
-            const lwi_plan_edge *e = &o->graph->edge[o->edge[i]];
+        for (int i = d->first[b]; i < d->end[b]; i++) {
+            const lwi_plan_edge *e = &d->o->graph->edge[d->edge[i]];
             const int *body = lwi_plan_bodies(e);
-            if (body[0] != b || !within(d, o->edge[i], set)) continue; // count each edge once
+            if (body[0] != b) continue; // count each edge once
             for (int j = 0; j + 1 < e->n; j++) {
                 const int u = body[j], v = body[j + 1];
                 const bool u_below = d->rank[u] > d->rank[v];
@@ -200,12 +188,9 @@ static void consider_subtrees(dissection *d, int n, cut *best)
 // Decrease of the crossing rows when b changes sides.
 static int gain(const dissection *d, int b)
 {
-    const lwi_order *o = d->o;
-    const int set = d->set[b];
     int rows = 0;
-    for (int i = o->first[b]; i < o->first[b + 1]; i++) {
-        const lwi_plan_edge *e = &o->graph->edge[o->edge[i]];
-        if (e->n == 1 || !within(d, o->edge[i], set)) continue;
+    for (int i = d->first[b]; i < d->end[b]; i++) {
+        const lwi_plan_edge *e = &d->o->graph->edge[d->edge[i]];
         const int *body = lwi_plan_bodies(e);
         int here = 0;
         for (int j = 0; j < e->n; j++) here += d->side[body[j]] == d->side[b];
@@ -336,19 +321,31 @@ static lw_status dissect(dissection *d, int *body, int n)
     return join_set(d, body, n);
 }
 
+// Edges of one body alone are in no cut.
+static void list_edges(dissection *d)
+{
+    const lwi_order *o = d->o;
+    for (int b = 0; b < o->graph->nbody; b++) {
+        d->first[b] = d->end[b] = o->first[b];
+        for (int i = o->first[b]; i < o->first[b + 1]; i++)
+            if (o->graph->edge[o->edge[i]].n > 1) d->edge[d->end[b]++] = o->edge[i];
+    }
+}
+
 lw_status lwi_order_dissect(lwi_order *o, int leaf)
 {
     const int nbody = o->graph->nbody, nedge = o->graph->nedge;
     dissection d = {.o = o, .leaf = leaf};
-    int **per_body[] = {&d.body, &d.set,     &d.seen,    &d.order, &d.parent,  &d.rank,
-                        &d.size, &d.edge_at, &d.body_at, &d.spare, &d.crossing};
+    int **per_body[] = {&d.body,    &d.set,     &d.seen,  &d.order,    &d.parent, &d.rank, &d.size,
+                        &d.edge_at, &d.body_at, &d.spare, &d.crossing, &d.first,  &d.end};
     for (int i = 0; i < LWI_COUNT(per_body); i++)
         if (!(*per_body[i] = LWI_PUSH(&o->arena, int, nbody))) return LW_ERR_MEMORY;
-    d.edge_set = LWI_PUSH(&o->arena, int, nedge);
+    d.edge = LWI_PUSH(&o->arena, int, o->first[nbody]);
     d.count = LWI_PUSH(&o->arena, int, nedge);
     d.counted = LWI_PUSH(&o->arena, int, nedge);
     d.side = LWI_PUSH(&o->arena, unsigned char, nbody);
-    if (!d.edge_set || !d.count || !d.counted || !d.side) return LW_ERR_MEMORY;
+    if (!d.edge || !d.count || !d.counted || !d.side) return LW_ERR_MEMORY;
     for (int b = 0; b < nbody; b++) d.body[b] = b;
+    list_edges(&d);
     return nbody ? dissect(&d, d.body, nbody) : LW_OK;
 }
