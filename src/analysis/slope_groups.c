@@ -1,6 +1,8 @@
 // slope_groups.c -- parameters that change different bodies and joints.
 #include "analysis/slope_groups.h"
 
+#include "analysis/dependence.h"
+#include "analysis/slope_fields.h"
 #include "kinematics/displacement.h"
 #include "loops/cut_state.h"
 
@@ -10,34 +12,7 @@
 #define ROUND_OFF                                                                                  \
     1e-9 // of changes of the start [rad, m, 1/s] by changes of parameters by their values
 
-// ------------------------------------------------------------------------------- names in expressions
-
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static bool is_in_word(char c)
-{
-    return is_letter(c) || (c >= '0' && c <= '9');
-}
-
-// The next word of a text; NULL: there is none.
-static const char *next_word(const char *text, int *length)
-{
-    while (*text && !is_letter(*text)) text += is_in_word(*text) ? strspn(text, "0123456789") : 1;
-    if (!*text) return NULL;
-    *length = 0;
-    while (is_in_word(text[*length])) ++*length;
-    return text;
-}
-
-static int find_name(const lwi_named_statement *named, int n, const char *word, int length)
-{
-    for (int i = 0; i < n; i++)
-        if (!strncmp(named[i].name, word, (size_t)length) && !named[i].name[length]) return i;
-    return -1;
-}
+// ------------------------------------------------------------------------------------------- groups
 
 typedef struct groups {
     int n; // groups
@@ -45,55 +20,6 @@ typedef struct groups {
     int *of;     // [nby] group of each parameter; -1: alone
     bool *touch; // [nby][nslot] nodes, then joints, that the file states by each parameter
 } groups;
-
-/** Which of `by` each parameter of the file depends on: [nparameter][nby]. */
-typedef struct dependence {
-    const lwi_statements *stated;
-    int nby;
-    bool *on;
-} dependence;
-
-// to [nby] |= what a text depends on.  @return whether `to` has changed
-static bool add_text(const dependence *d, const char *text, bool *to)
-{
-    bool changed = false;
-    int length;
-    for (const char *w = text ? next_word(text, &length) : NULL; w;
-         w = next_word(w + length, &length)) {
-        const int k = find_name(d->stated->parameter, d->stated->nparameter, w, length);
-        for (int i = 0; k >= 0 && i < d->nby; i++) {
-            const bool on = d->on[k * d->nby + i];
-            changed = changed || (on && !to[i]);
-            to[i] = to[i] || on;
-        }
-    }
-    return changed;
-}
-
-static bool is_listed(const char *const *by, int nby, const char *name)
-{
-    for (int i = 0; i < nby; i++)
-        if (!strcmp(by[i], name)) return true;
-    return false;
-}
-
-// Parameters of the list are independent of each other, also where the file states one by another.
-static void find_dependence(const dependence *d, const char *const *by)
-{
-    const lwi_statements *s = d->stated;
-    for (int i = 0; i < d->nby; i++) {
-        const int k = find_name(s->parameter, s->nparameter, by[i], (int)strlen(by[i]));
-        if (k >= 0) d->on[k * d->nby + i] = true;
-    }
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (int k = 0; k < s->nparameter; k++)
-            if (!is_listed(by, d->nby, s->parameter[k].name))
-                changed = add_text(d, s->parameter[k].text, d->on + k * d->nby) || changed;
-    }
-}
-
-// ------------------------------------------------------------------------------------------- groups
 
 // Node of a body, or behind the nodes a joint; -1: another item.
 static int slot_of(const lw_model *model, const lwi_statement *s)
@@ -105,12 +31,13 @@ static int slot_of(const lw_model *model, const lwi_statement *s)
 }
 
 // Marks what depends on each parameter; `alone`: something else than bodies and joints.
-static void find_items(const lw_model *model, const dependence *d, groups *g, bool *on, bool *alone)
+static void find_items(const lw_model *model, const lwi_dependence *d, groups *g, bool *on,
+                       bool *alone)
 {
     const lwi_statements *s = d->stated;
     for (int i = 0; i < s->n; i++) {
         memset(on, 0, (size_t)d->nby * sizeof *on);
-        add_text(d, s->text + s->entry[i].text, on);
+        lwi_dependence_add(d, s->text + s->entry[i].text, on);
         const int slot = slot_of(model, &s->entry[i]);
         for (int k = 0; k < d->nby; k++) {
             if (!on[k]) continue;
@@ -120,7 +47,7 @@ static void find_items(const lw_model *model, const dependence *d, groups *g, bo
                 g->touch[k * g->nslot + slot] = true;
         }
     }
-    for (int i = 0; i < s->npoint; i++) add_text(d, s->point[i].text, alone);
+    for (int i = 0; i < s->npoint; i++) lwi_dependence_add(d, s->point[i].text, alone);
 }
 
 static bool touches(const groups *g, int k)
@@ -144,11 +71,11 @@ static bool fits(const groups *g, int k, int group)
     return true;
 }
 
-static void assign(groups *g, const bool *alone)
+static void assign(groups *g, const bool *alone, const bool *made)
 {
     for (int k = 0; k < g->nby; k++) {
         g->of[k] = -1;
-        if (alone[k] || !touches(g, k)) continue;
+        if (made[k] || alone[k] || !touches(g, k)) continue;
         int group = 0;
         while (group < g->n && !fits(g, k, group)) group++;
         g->of[k] = group;
@@ -157,19 +84,19 @@ static void assign(groups *g, const bool *alone)
 }
 
 static lw_status make_groups(const lw_model *model, const char *const *by, int nby,
-                             lwi_arena *arena, groups *g)
+                             const bool *made, lwi_arena *arena, groups *g)
 {
     const lwi_statements *s = &model->desc.stated;
     *g = (groups){.nby = nby, .nslot = model->nnode + model->njoint};
     const size_t n = (size_t)nby;
     bool *on = LWI_PUSH(arena, bool, n), *alone = LWI_PUSH(arena, bool, n);
-    const dependence d = {s, nby, LWI_PUSH(arena, bool, (size_t)s->nparameter *n)};
+    lwi_dependence d;
+    TRY(lwi_dependence_create(s, by, nby, arena, &d));
     g->of = LWI_PUSH(arena, int, n);
     g->touch = LWI_PUSH(arena, bool, n *(size_t)g->nslot);
-    if (!on || !alone || !d.on || !g->of || !g->touch) return LW_ERR_MEMORY;
-    find_dependence(&d, by);
+    if (!on || !alone || !g->of || !g->touch) return LW_ERR_MEMORY;
     find_items(model, &d, g, on, alone);
-    assign(g, alone);
+    assign(g, alone, made);
     return LW_OK;
 }
 
@@ -281,16 +208,8 @@ static lw_status make_probe(const lwi_slopes_desc *d, lwi_arena *arena, random_s
     return LW_OK;
 }
 
-/** Parameters to be varied together, in memory for all. */
-typedef struct listed {
-    const lwi_slope_parameter *parameter; // [nby]
-    const bool *held; // [nby] an expression in the file: its value is kept while others vary
-    lwi_slope_parameter *varied;
-    lwi_slope_probe probe;
-} listed;
-
 // Those of a group, or parameter `only`, then those that are held.  @return how many
-static int choose(const listed *l, const groups *g, int group, int only)
+static int choose(const lwi_slopes_listed *l, const groups *g, int group, int only)
 {
     int n = 0;
     for (int k = 0; k < g->nby; k++)
@@ -317,8 +236,8 @@ static void dissolve(groups *g, int group)
         if (g->of[k] == group) g->of[k] = -1;
 }
 
-static lw_status make_group(const lwi_slopes_desc *d, const listed *l, groups *g, int group,
-                            lwi_arena *arena, lwi_slope *slope, lw_error *error)
+static lw_status make_group(const lwi_slopes_desc *d, const lwi_slopes_listed *l, groups *g,
+                            int group, lwi_arena *arena, lwi_slope *slope, lw_error *error)
 {
     lwi_slope whole;
     if (members(g, group) < 2) {
@@ -326,7 +245,8 @@ static lw_status make_group(const lwi_slopes_desc *d, const listed *l, groups *g
         return LW_OK;
     }
     const int n = choose(l, g, group, -1);
-    lw_status status = lwi_slope_create(d->model, d->numbers, l->varied, n, 1, arena, &whole, NULL);
+    lw_status status =
+        lwi_slope_create(d->model, l->document, d->numbers, l->varied, n, 1, arena, &whole, NULL);
     if (status != LW_OK) {
         dissolve(g, group);
         return status == LW_ERR_MEMORY ? status : LW_OK; // alone, each names its failure
@@ -340,21 +260,20 @@ static lw_status make_group(const lwi_slopes_desc *d, const listed *l, groups *g
     return status;
 }
 
-static lw_status make_alone(const lwi_slopes_desc *d, const listed *l, const groups *g, int k,
-                            lwi_arena *arena, lwi_slope *slope, lw_error *error)
+static lw_status make_alone(const lwi_slopes_desc *d, const lwi_slopes_listed *l, const groups *g,
+                            int k, lwi_arena *arena, lwi_slope *slope, lw_error *error)
 {
     const int n = choose(l, g, -1, k);
-    TRY(lwi_slope_create(d->model, d->numbers, l->varied, n, l->parameter[k].step, arena, slope,
-                         error));
+    TRY(lwi_slope_create(d->model, l->document, d->numbers, l->varied, n, l->parameter[k].step,
+                         arena, slope, error));
     return lwi_slope_test(slope, d->numbers, &l->probe, arena, error);
 }
 
 static bool is_expression(const lw_model *model, const char *name)
 {
     const lwi_statements *s = &model->desc.stated;
-    const int k = find_name(s->parameter, s->nparameter, name, (int)strlen(name));
-    int length;
-    return k >= 0 && s->parameter[k].text && next_word(s->parameter[k].text, &length);
+    const int k = lwi_dependence_find(s, name, (int)strlen(name));
+    return k >= 0 && lwi_dependence_is_expression(&s->parameter[k]);
 }
 
 lw_status lwi_slopes_create(const lwi_slopes_desc *d, lwi_arena *arena, lwi_slope *slope,
@@ -362,19 +281,24 @@ lw_status lwi_slopes_create(const lwi_slopes_desc *d, lwi_arena *arena, lwi_slop
 {
     lwi_slope_parameter *parameter = LWI_PUSH(arena, lwi_slope_parameter, d->nby),
                         *varied = LWI_PUSH(arena, lwi_slope_parameter, d->nby);
-    bool *held = LWI_PUSH(arena, bool, d->nby);
+    bool *held = LWI_PUSH(arena, bool, d->nby), *made = LWI_PUSH(arena, bool, d->nby);
     groups g;
     *created = 0;
-    if (!parameter || !varied || !held) return LW_ERR_MEMORY;
+    if (!parameter || !varied || !held || !made) return LW_ERR_MEMORY;
     for (int k = 0; k < d->nby; k++) {
         TRY(lwi_slope_find(d->model, d->by[k], d->any, d->relative, &parameter[k], error));
         held[k] = is_expression(d->model, d->by[k]);
     }
-    listed l = {parameter, held, varied, {0}};
+    lwi_slopes_listed l = {parameter, held, varied, NULL, {0}};
+    for (int k = 0; k < d->nby && !l.document;
+         k++) // names with dots are numbers of the description
+        if (!strchr(d->by[k], '.')) TRY(lwi_model_parse(d->model, arena, &l.document, error));
     random_state state;
     TRY(make_probe(d, arena, &state, &l.probe));
-    TRY(make_groups(d->model, d->by, d->nby, arena, &g));
-    for (int k = 0; k < d->nby; k++) slope[k] = (lwi_slope){.name = d->by[k]};
+    TRY(lwi_slopes_by_fields(d, &l, arena, slope, made, error));
+    TRY(make_groups(d->model, d->by, d->nby, made, arena, &g));
+    for (int k = 0; k < d->nby; k++)
+        if (!made[k]) slope[k] = (lwi_slope){.name = d->by[k]};
     *created = d->nby;
     for (int i = 0; i < g.n; i++) {
         if (d->together)
@@ -383,6 +307,6 @@ lw_status lwi_slopes_create(const lwi_slopes_desc *d, lwi_arena *arena, lwi_slop
             dissolve(&g, i);
     }
     for (int k = 0; k < d->nby; k++)
-        if (g.of[k] < 0) TRY(make_alone(d, &l, &g, k, arena, &slope[k], error));
+        if (g.of[k] < 0 && !made[k]) TRY(make_alone(d, &l, &g, k, arena, &slope[k], error));
     return LW_OK;
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 // Order four: (8 (f(h) - f(-h)) - (f(2h) - f(-2h))) / 12h
-static const int side_of[LWI_SLOPE_SIDES] = {-2, -1, 1, 2};
+static const int side_of[LWI_SLOPE_SIDES] = LWI_SLOPE_STEPS;
 static const double weight[LWI_SLOPE_SIDES] = {1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12};
 #define ROUND_OFF 1e-13 // of sums
 #define SAME 1e-13      // relative changes below it are round-off
@@ -72,34 +72,32 @@ static bool same_tree(const lw_model *a, const lw_model *b)
 /** Parameters that are varied together. */
 typedef struct variants {
     const lwi_slope_parameter *parameter;
+    const lwi_parsed_document *document;
     lwi_vary *vary;
     double *value;
     int count;
 } variants;
 
-static lw_status resolve(const lw_model *model, const lwi_slope_parameter *parameter, int count,
-                         lwi_arena *arena, variants *v, lw_error *error)
+static lw_status resolve(const lw_model *model, const lwi_parsed_document *document,
+                         const lwi_slope_parameter *parameter, int count, lwi_arena *arena,
+                         variants *v, lw_error *error)
 {
-    *v = (variants){parameter, LWI_PUSH(arena, lwi_vary, count), LWI_PUSH(arena, double, count),
-                    count};
+    *v = (variants){parameter, document, LWI_PUSH(arena, lwi_vary, count),
+                    LWI_PUSH(arena, double, count), count};
     if (!v->vary || !v->value) return no_memory(error);
     for (int k = 0; k < count; k++)
         TRY(lwi_vary_resolve(model, parameter[k].name, &v->vary[k], error));
     return LW_OK;
 }
 
-static lw_status make_side(const lw_model *model, const variants *v, int steps, lwi_arena *arena,
-                           lwi_slope_side *side, lw_error *error)
+static lw_status make_variant(void *user, const lw_model *model, int steps,
+                              const lw_allocator *allocator, lw_model **varied, lw_error *error)
 {
+    const variants *v = user;
     for (int k = 0; k < v->count; k++)
         v->value[k] = v->parameter[k].value + steps * v->parameter[k].step;
-    TRY(lwi_vary_model(model, v->vary, v->count, v->value, NULL, NULL, &arena->allocator,
-                       &side->model, error));
-    if (!same_tree(model, side->model))
-        return lwi_fail(error, LW_ERR_UNSUPPORTED,
-                        "parameter '%s' changes the spanning tree; expected method `differences`",
-                        v->parameter->name);
-    return LW_OK;
+    return lwi_vary_model(model, v->document, v->vary, v->count, v->value, NULL, NULL, allocator,
+                          varied, error);
 }
 
 // ------------------------------------------------------------------- what has no effect at some states
@@ -188,9 +186,10 @@ static bool may_pause(const lwi_force *a, const lwi_force *b)
 
 // ----------------------------------------------------------------------------------------- numbers
 
-static double difference(const double f[LWI_SLOPE_SIDES], double step)
+double lwi_slope_difference(const double f[LWI_SLOPE_SIDES], double step)
 {
     double sum = 0;
+    if (f[0] == f[1] && f[1] == f[2] && f[2] == f[3]) return 0; // without round-off
     for (int s = 0; s < LWI_SLOPE_SIDES; s++) sum += weight[s] * f[s];
     return sum / step;
 }
@@ -286,7 +285,7 @@ static bool change_of(const lwi_slope *slope, group (*of)(const lw_model *, int)
     for (int c = 0; c < side[0].n; c++) {
         double f[LWI_SLOPE_SIDES];
         for (int s = 0; s < LWI_SLOPE_SIDES; s++) f[s] = side[s].x[c];
-        change[c] = difference(f, slope->step);
+        change[c] = lwi_slope_difference(f, slope->step);
         largest = fmax(largest, fabs(f[3] - f[0]));
     }
     return largest > SAME * size;
@@ -421,7 +420,7 @@ static double by_forces(const lwi_slope *slope, const lwi_slope_state *at, const
         for (int s = 0; s < LWI_SLOPE_SIDES; s++)
             f[s] =
                 one_force(&slope->side[s], at, slope->force[i], slope->speed[i], u, w, way, rate);
-        sum += difference(f, slope->step);
+        sum += lwi_slope_difference(f, slope->step);
     }
     return sum;
 }
@@ -566,18 +565,18 @@ static lw_status find_start(const lw_model *model, lwi_slope *slope, lwi_arena *
     if (!dq || !slope->start) return no_memory(error);
     for (int i = 0; i < model->tree_nq; i++) {
         for (int s = 0; s < LWI_SLOPE_SIDES; s++) f[s] = slope->side[s].model->tree_q0[i];
-        dq[i] = difference(f, slope->step);
+        dq[i] = lwi_slope_difference(f, slope->step);
     }
     for (int k = 0; k < model->nnode; k++)
         along_speeds(&model->node[k], model->tree_q0 + model->node[k].iq, dq + model->node[k].iq,
                      slope->start + model->node[k].iv);
     for (int i = 0; i < model->tree_nv; i++) {
         for (int s = 0; s < LWI_SLOPE_SIDES; s++) f[s] = slope->side[s].model->tree_v0[i];
-        slope->start[model->tree_nv + i] = difference(f, slope->step);
+        slope->start[model->tree_nv + i] = lwi_slope_difference(f, slope->step);
     }
     for (int i = 0; i < model->nstate; i++) {
         for (int s = 0; s < LWI_SLOPE_SIDES; s++) f[s] = slope->side[s].model->state0[i];
-        slope->start[2 * model->tree_nv + i] = difference(f, slope->step);
+        slope->start[2 * model->tree_nv + i] = lwi_slope_difference(f, slope->step);
     }
     return LW_OK;
 }
@@ -585,14 +584,17 @@ static lw_status find_start(const lw_model *model, lwi_slope *slope, lwi_arena *
 // ------------------------------------------------------------------------------------------ create
 
 static lw_status create(const lw_model *model, const lwi_model_numbers *numbers,
-                        const lwi_slope_parameter *parameter, int count, lwi_arena *arena,
-                        lwi_slope *slope, lw_error *error)
+                        const lwi_slope_variants *of, lwi_arena *arena, lwi_slope *slope,
+                        lw_error *error)
 {
-    variants v;
-    TRY(resolve(model, parameter, count, arena, &v, error));
     for (int s = 0; s < LWI_SLOPE_SIDES; s++) {
         lwi_slope_side *side = &slope->side[s];
-        TRY(make_side(model, &v, side_of[s], arena, side, error));
+        TRY(of->make(of->user, model, side_of[s], &arena->allocator, &side->model, error));
+        if (!same_tree(model, side->model))
+            return lwi_fail(
+                error, LW_ERR_UNSUPPORTED,
+                "parameter '%s' changes the spanning tree; expected method `differences`",
+                of->name);
         TRY(lwi_tree_work_create(side->model, arena, &side->tree));
         TRY(lwi_cut_create_rows(side->model, arena, &side->cut));
     }
@@ -600,14 +602,26 @@ static lw_status create(const lw_model *model, const lwi_model_numbers *numbers,
     return find_start(model, slope, arena, error);
 }
 
-lw_status lwi_slope_create(const lw_model *model, const lwi_model_numbers *numbers,
-                           const lwi_slope_parameter *parameter, int count, double step,
-                           lwi_arena *arena, lwi_slope *slope, lw_error *error)
+lw_status lwi_slope_create_of(const lw_model *model, const lwi_model_numbers *numbers,
+                              const lwi_slope_variants *of, double step, lwi_arena *arena,
+                              lwi_slope *slope, lw_error *error)
 {
-    *slope = (lwi_slope){.name = parameter->name, .step = step};
-    const lw_status status = create(model, numbers, parameter, count, arena, slope, error);
+    *slope = (lwi_slope){.name = of->name, .step = step};
+    const lw_status status = create(model, numbers, of, arena, slope, error);
     if (status != LW_OK) lwi_slope_destroy(slope);
     return status == LW_ERR_MEMORY ? no_memory(error) : status;
+}
+
+lw_status lwi_slope_create(const lw_model *model, const lwi_parsed_document *document,
+                           const lwi_model_numbers *numbers, const lwi_slope_parameter *parameter,
+                           int count, double step, lwi_arena *arena, lwi_slope *slope,
+                           lw_error *error)
+{
+    variants v;
+    *slope = (lwi_slope){.name = parameter->name, .step = step};
+    TRY(resolve(model, document, parameter, count, arena, &v, error));
+    const lwi_slope_variants of = {parameter->name, make_variant, &v};
+    return lwi_slope_create_of(model, numbers, &of, step, arena, slope, error);
 }
 
 static bool same_forces(const lwi_slope *slope)

@@ -15,6 +15,10 @@
 #include <linkwork/simulate.h>
 
 enum { LWI_SLOPE_SIDES = 4 };
+#define LWI_SLOPE_STEPS                                                                            \
+    {                                                                                              \
+        -2, -1, 1, 2                                                                               \
+    } // of each side
 
 typedef struct lwi_slope_side {
     lw_model *model;
@@ -28,7 +32,8 @@ typedef struct lwi_slope {
     double
         step;   ///< of the parameter, in its unit; of several together 1: relative to those of each
     bool local; ///< changes numbers of lwi_model_numbers and some forces alone
-    bool places; ///< of these numbers, places of joints or of mass centres
+    bool places;    ///< of these numbers, places of joints or of mass centres
+    bool by_fields; ///< by the chain rule (slope_fields.h)
     lwi_slope_side side[LWI_SLOPE_SIDES];
     int *number, count; ///< numbers that change
     double *change;     ///< [count] their derivatives
@@ -49,12 +54,27 @@ typedef struct lwi_slope_parameter {
 lw_status lwi_slope_find(const lw_model *model, const char *name, bool numbers, double relative,
                          lwi_slope_parameter *parameter, lw_error *error);
 /** The slope by parameters that are varied together, each by its step.
+ *  @param document  of the model's file (lwi_model_parse); NULL: it is parsed for each model
  *  @param step  that counts as one: that of a single parameter, 1 for several
  *  @return LW_ERR_UNSUPPORTED: another tree */
-lw_status lwi_slope_create(const lw_model *model, const lwi_model_numbers *numbers,
-                           const lwi_slope_parameter *parameter, int count, double step,
-                           lwi_arena *arena, lwi_slope *slope, lw_error *error);
+lw_status lwi_slope_create(const lw_model *model, const lwi_parsed_document *document,
+                           const lwi_model_numbers *numbers, const lwi_slope_parameter *parameter,
+                           int count, double step, lwi_arena *arena, lwi_slope *slope,
+                           lw_error *error);
+/** Models that differ by steps to both sides. */
+typedef struct lwi_slope_variants {
+    const char *name; ///< of what is varied, for errors
+    lw_status (*make)(void *user, const lw_model *model, int steps, const lw_allocator *allocator,
+                      lw_model **varied, lw_error *error);
+    void *user;
+} lwi_slope_variants;
+/** The slope by what the variants differ in, as lwi_slope_create. */
+lw_status lwi_slope_create_of(const lw_model *model, const lwi_model_numbers *numbers,
+                              const lwi_slope_variants *variants, double step, lwi_arena *arena,
+                              lwi_slope *slope, lw_error *error);
 void lwi_slope_destroy(lwi_slope *slope);
+/** The derivative of order four from the values of the sides. */
+double lwi_slope_difference(const double f[LWI_SLOPE_SIDES], double step);
 
 /** A state at which slopes are evaluated. */
 typedef struct lwi_slope_state {

@@ -30,10 +30,11 @@ static lw_status no_memory(lw_batch *b)
 
 typedef struct draft {
     const lw_batch_desc *desc;
-    lwi_vary *vary;  // [nvary]
-    bool parameters; // some column is one
-    bool different;  // some variants differ, in parameters or options
-    int *first;      // [n] of each variant: the instance that it was made for
+    lwi_vary *vary;                      // [nvary]
+    bool parameters;                     // some column is one
+    const lwi_parsed_document *document; // of the model's file; NULL: not parsed
+    bool different;                      // some variants differ, in parameters or options
+    int *first;                          // [n] of each variant: the instance that it was made for
 } draft;
 
 static const double *values_of(const draft *d, int instance)
@@ -118,7 +119,7 @@ static lw_status make_simulation(lw_batch *b, const draft *d, int v, lw_error *w
     const double *values = d->desc->nvary ? values_of(d, d->first[v]) : NULL;
     lw_options options = b->options;
     if (d->parameters) {
-        TRY(lwi_vary_model(b->model, d->vary, d->desc->nvary, values, NULL, NULL,
+        TRY(lwi_vary_model(b->model, d->document, d->vary, d->desc->nvary, values, NULL, NULL,
                            &b->arena.allocator, &variant->own, why));
         variant->model = variant->own;
     }
@@ -203,6 +204,8 @@ static void add_notice(lw_batch *b, const char *line)
 static lw_status make_variants(lw_batch *b, draft *d, lwi_arena *scratch)
 {
     TRY(find_variants(b, d, scratch));
+    if (b->nvariant > 1)
+        TRY(lwi_vary_parse(b->model, d->vary, d->desc->nvary, scratch, &d->document, &b->error));
     b->variant = LWI_PUSH(&b->arena, lwi_variant, b->nvariant);
     if (!b->variant) {
         b->nvariant = 0;

@@ -240,16 +240,19 @@ static lw_status exclude(lw_sweep *s, int variant, lw_status status, const char 
 }
 
 // Models are created and destroyed once: wrong parameters are known before a run.
-static lw_status check_parameters(lw_sweep *s, const lwi_vary *vary, const int *first)
+static lw_status check_parameters(lw_sweep *s, const lwi_vary *vary, const int *first,
+                                  lwi_arena *scratch)
 {
     lw_error kept = {0};
+    const lwi_parsed_document *document;
+    TRY(lwi_vary_parse(s->model, vary, s->nvary, scratch, &document, &s->error));
     for (int v = 0; v < s->nvariant; v++) {
         lw_error why = {0};
         lw_model *model = NULL;
         char note[LWI_REMAKE_NOTE] = "";
         const lw_status status = lwi_vary_model(
-            s->model, vary, s->nvary, s->values + (size_t)first[v] * (size_t)s->nvary, &s->options,
-            note, &s->arena.allocator, &model, &why);
+            s->model, document, vary, s->nvary, s->values + (size_t)first[v] * (size_t)s->nvary,
+            &s->options, note, &s->arena.allocator, &model, &why);
         lw_model_destroy(model);
         if (*note) memcpy(s->note, note, sizeof note);
         if (status == LW_OK) continue;
@@ -314,7 +317,7 @@ static lw_status divide(lw_sweep *s, lwi_arena *scratch)
         LW_OK)
         return no_memory(s);
     s->nrun = s->n;
-    if (parameters) TRY(check_parameters(s, vary, first));
+    if (parameters) TRY(check_parameters(s, vary, first, scratch));
     TRY(limit_groups(s));
     if (s->nrun < s->n || s->capacity < s->n || s->variants < s->nvariant) TRY(sort(s, scratch));
     TRY(find_largest(s));

@@ -604,10 +604,10 @@ static lw_status check_same_items(const lw_model *model, const lw_model *other, 
 }
 
 // The model of the file with other parameters; *made is NULL if none of them differs.
-static lw_status remake(const lw_model *model, const lwi_vary *vary, int nvary,
-                        const double *values, const lw_options *options, char *note,
-                        const lw_allocator *allocator, lwi_arena *arena, lw_model **made,
-                        lw_error *error)
+static lw_status remake(const lw_model *model, const lwi_parsed_document *document,
+                        const lwi_vary *vary, int nvary, const double *values,
+                        const lw_options *options, char *note, const lw_allocator *allocator,
+                        lwi_arena *arena, lw_model **made, lw_error *error)
 {
     enum { ROOM = ITEM_ROOM + 40 };
     int n = 0;
@@ -623,7 +623,7 @@ static lw_status remake(const lw_model *model, const lwi_vary *vary, int nvary,
     }
     if (!set) return lwi_fail(error, LW_ERR_MEMORY, "no memory for parameters");
     if (n == 0) return LW_OK;
-    TRY(lwi_model_remake(model, set, n, options, note, allocator, made, error));
+    TRY(lwi_model_remake(model, document, set, n, options, note, allocator, made, error));
     const lw_status status = check_same_items(model, *made, error);
     if (status == LW_OK) return LW_OK;
     lw_model_destroy(*made);
@@ -649,16 +649,26 @@ static lw_status vary_description(const lw_model *model, const lwi_vary *vary, i
     return status;
 }
 
-lw_status lwi_vary_model(const lw_model *model, const lwi_vary *vary, int nvary,
-                         const double *values, const lw_options *options, char *note,
-                         const lw_allocator *allocator, lw_model **varied, lw_error *error)
+lw_status lwi_vary_parse(const lw_model *model, const lwi_vary *vary, int nvary, lwi_arena *arena,
+                         const lwi_parsed_document **document, lw_error *error)
+{
+    *document = NULL;
+    for (int i = 0; i < nvary; i++)
+        if (vary[i].kind == LWI_VARY_FILE) return lwi_model_parse(model, arena, document, error);
+    return LW_OK;
+}
+
+lw_status lwi_vary_model(const lw_model *model, const lwi_parsed_document *document,
+                         const lwi_vary *vary, int nvary, const double *values,
+                         const lw_options *options, char *note, const lw_allocator *allocator,
+                         lw_model **varied, lw_error *error)
 {
     lwi_arena arena;
     lw_model *made = NULL;
     bool numbers = false;
     lwi_arena_init(&arena, allocator);
-    const lw_status status =
-        remake(model, vary, nvary, values, options, note, allocator, &arena, &made, error);
+    const lw_status status = remake(model, document, vary, nvary, values, options, note, allocator,
+                                    &arena, &made, error);
     lwi_arena_free(&arena);
     TRY(status);
     for (int i = 0; i < nvary; i++) numbers |= vary[i].kind == LWI_VARY_PARAMETER;

@@ -48,13 +48,18 @@ double lwi_vary_number(const lw_model *model, const lwi_vary *vary);
  *  @param variant  [n] out    @param first  [n] out: of each the first instance      @return LW_ERR_MEMORY */
 lw_status lwi_vary_group(const lwi_vary *vary, int nvary, const double *values, int n,
                          lwi_arena *scratch, int *variant, int *first, int *nvariant);
+/** Parses the model's file, where some of the names are its parameters, for many calls of lwi_vary_model. */
+lw_status lwi_vary_parse(const lw_model *model, const lwi_vary *vary, int nvary, lwi_arena *arena,
+                         const lwi_parsed_document **document, lw_error *error);
 /** The model with other parameters; values of other kinds are passed over.
+ *  @param document  by lwi_vary_parse; NULL: the file is parsed again
  *  @param values   [nvary]
  *  @param options  of the runs; NULL: not compared
  *  @param note     [LWI_REMAKE_NOTE] out: which option does not follow the parameters; may be NULL */
-lw_status lwi_vary_model(const lw_model *model, const lwi_vary *vary, int nvary,
-                         const double *values, const lw_options *options, char *note,
-                         const lw_allocator *allocator, lw_model **varied, lw_error *error);
+lw_status lwi_vary_model(const lw_model *model, const lwi_parsed_document *document,
+                         const lwi_vary *vary, int nvary, const double *values,
+                         const lw_options *options, char *note, const lw_allocator *allocator,
+                         lw_model **varied, lw_error *error);
 /** Sets options by the values of that kind.   @return LW_ERR_ARGUMENT: a value is not possible */
 lw_status lwi_vary_options(const lwi_vary *vary, int nvary, const double *values,
                            lw_options *options, lw_error *error);

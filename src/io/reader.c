@@ -1,6 +1,7 @@
 // reader.c -- a model from a file or from memory: format by name or ending, builder, checks.
 #define _XOPEN_SOURCE 700 // realpath
 #include "base/file.h"
+#include "io/document.h"
 #include "io/limits.h"
 #include "io/readers.h"
 #include "io/text.h"
@@ -145,9 +146,13 @@ static void compare_options(const struct lwi_remake_source *s, const lw_options 
     }
 }
 
-static lw_status remake(const lwi_remake *how, const char *const *set, int nset,
-                        const lw_options *options, char *note, const lw_allocator *allocator,
-                        lw_model **model, lw_error *error)
+static lw_status parse_model(const char *text, size_t length, const char *name,
+                             const lw_read_desc *desc, const lwi_parsed_document *document,
+                             lw_model **model, lw_options *options, lw_error *error);
+
+static lw_status remake(const lwi_remake *how, const lwi_parsed_document *document,
+                        const char *const *set, int nset, const lw_options *options, char *note,
+                        const lw_allocator *allocator, lw_model **model, lw_error *error)
 {
     lw_options again = how->source->before;
     const struct lwi_remake_source *s = how->source;
@@ -162,7 +167,7 @@ static lw_status remake(const lwi_remake *how, const char *const *set, int nset,
         desc.set = all;
         desc.nset = s->desc.nset + nset;
         desc.allocator = allocator;
-        status = lw_model_parse(s->text, s->length, s->name, &desc, model, &again, error);
+        status = parse_model(s->text, s->length, s->name, &desc, document, model, &again, error);
     } else {
         lwi_fail(error, status, "no memory for parameters");
     }
@@ -182,7 +187,14 @@ bool lwi_reader_source(const lw_model *model, const char **text, size_t *length,
     return true;
 }
 
-static const lwi_remake remaking = {.make = remake, .copy = copy_source};
+static lw_status parse_document(const lwi_remake *how, lwi_arena *arena,
+                                const lwi_parsed_document **document, lw_error *error)
+{
+    const struct lwi_remake_source *s = how->source;
+    return lwi_document_parse(s->text, s->length, s->name, arena, document, error);
+}
+
+static const lwi_remake remaking = {.make = remake, .parse = parse_document, .copy = copy_source};
 
 // Compares the measures with the columns that results of the model have.
 static lw_status check_measures(lw_model **model, lw_error *error)
@@ -200,14 +212,15 @@ static lw_status check_measures(lw_model **model, lw_error *error)
 }
 
 static lw_status build(const format *f, const char *text, size_t length, const char *name,
-                       const lw_read_desc *desc, lw_model **model, lw_options *options,
-                       lw_error *error)
+                       const lw_read_desc *desc, const lwi_parsed_document *document,
+                       lw_model **model, lw_options *options, lw_error *error)
 {
     lw_builder *builder;
     lwi_numbers numbers;
     const lw_options before = *options;
     if (lw_builder_create(desc->allocator, &builder) != LW_OK)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for a builder");
+    builder->document = document;
     lw_status status = lw_builder_set_source(builder, name);
     if (status == LW_OK && !lwi_numbers_begin(&numbers)) status = LW_ERR_MEMORY;
     if (status == LW_OK) {
@@ -230,11 +243,10 @@ static lw_status build(const format *f, const char *text, size_t length, const c
     return status;
 }
 
-lw_status lw_model_parse(const char *text, size_t length, const char *name,
-                         const lw_read_desc *desc, lw_model **model, lw_options *options,
-                         lw_error *error)
+static lw_status parse_model(const char *text, size_t length, const char *name,
+                             const lw_read_desc *desc, const lwi_parsed_document *document,
+                             lw_model **model, lw_options *options, lw_error *error)
 {
-    LWI_DESC(lw_read_desc, desc, error);
     const format *f;
     lw_options resolved; // on failure the caller's options are unchanged
     lw_model *made = NULL;
@@ -279,10 +291,19 @@ lw_status lw_model_parse(const char *text, size_t length, const char *name,
         resolved = *options;
     else
         lw_options_default(&resolved);
-    TRY(with_file(build(f, text, length, name, desc, &made, &resolved, error), name, error));
+    TRY(with_file(build(f, text, length, name, desc, document, &made, &resolved, error), name,
+                  error));
     if (options) *options = resolved;
     *model = made;
     return LW_OK;
+}
+
+lw_status lw_model_parse(const char *text, size_t length, const char *name,
+                         const lw_read_desc *desc, lw_model **model, lw_options *options,
+                         lw_error *error)
+{
+    LWI_DESC(lw_read_desc, desc, error);
+    return parse_model(text, length, name, desc, NULL, model, options, error);
 }
 
 // ------------------------------------------------------------------------------------------- files

@@ -247,14 +247,22 @@ lw_parameter_info lw_model_parameter_at(const lw_model *model, int index)
                                .maximum = p->maximum};
 }
 
-lw_status lwi_model_remake(const lw_model *model, const char *const *set, int nset,
-                           const lw_options *options, char *note, const lw_allocator *allocator,
-                           lw_model **remade, lw_error *error)
+lw_status lwi_model_remake(const lw_model *model, const lwi_parsed_document *document,
+                           const char *const *set, int nset, const lw_options *options, char *note,
+                           const lw_allocator *allocator, lw_model **remade, lw_error *error)
 {
     const lwi_remake *how = &model->desc.remake;
     if (!how->make)
         return lwi_fail(error, LW_ERR_UNSUPPORTED, "the model is of no file with parameters");
-    return how->make(how, set, nset, options, note, allocator, remade, error);
+    return how->make(how, document, set, nset, options, note, allocator, remade, error);
+}
+
+lw_status lwi_model_parse(const lw_model *model, lwi_arena *arena,
+                          const lwi_parsed_document **document, lw_error *error)
+{
+    const lwi_remake *how = &model->desc.remake;
+    *document = NULL;
+    return how->parse ? how->parse(how, arena, document, error) : LW_OK;
 }
 
 lw_status lw_model_remake(const lw_model *model, const char *const *set, int nset,
@@ -263,5 +271,5 @@ lw_status lw_model_remake(const lw_model *model, const char *const *set, int nse
     if (error) memset(error, 0, sizeof *error);
     if (!model || !remade || nset < 0 || (nset && !set))
         return lwi_fail(error, LW_ERR_ARGUMENT, "model, set and remade must be given");
-    return lwi_model_remake(model, set, nset, NULL, NULL, allocator, remade, error);
+    return lwi_model_remake(model, NULL, set, nset, NULL, NULL, allocator, remade, error);
 }

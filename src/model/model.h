@@ -17,16 +17,22 @@ typedef struct lwi_force_list {
 } lwi_force_list;
 
 enum { LWI_REMAKE_NOTE = 200 };
+/** A model file that has been parsed, not yet read: values without their meaning. */
+typedef struct lwi_document_value lwi_parsed_document;
 /** Makes the model of a file again with other values of its parameters; NULL: not possible.  Set by the reader, in a
  *  room above this one.
+ *  @param document  of the file; NULL: it is parsed again
  *  @param set      [nset] "NAME=VALUE"
  *  @param options  of the runs of the model; NULL: not compared
  *  @param note     [LWI_REMAKE_NOTE] out, which option that the file states would change with the parameters, if
  *                  `options` has that of the file without them; else "" */
 typedef struct lwi_remake {
-    lw_status (*make)(const struct lwi_remake *remake, const char *const *set, int nset,
-                      const lw_options *options, char *note, const lw_allocator *allocator,
-                      lw_model **model, lw_error *error);
+    lw_status (*make)(const struct lwi_remake *remake, const lwi_parsed_document *document,
+                      const char *const *set, int nset, const lw_options *options, char *note,
+                      const lw_allocator *allocator, lw_model **model, lw_error *error);
+    /** Parses the file for several models. */
+    lw_status (*parse)(const struct lwi_remake *remake, lwi_arena *arena,
+                       const lwi_parsed_document **document, lw_error *error);
     const struct lwi_remake_source *source;                    ///< in the arena of the model
     bool (*copy)(struct lwi_remake *remake, lwi_arena *arena); ///< of the source; false: no memory
 } lwi_remake;
@@ -198,14 +204,20 @@ struct lw_builder {
     lw_allocator allocator;
     lwi_arena arena; ///< strings and arrays of the items
     lwi_description desc;
-    int room[11 + LWI_FORCE_ITEMS]; ///< capacity of each list, by LWI_LIST_ (description.h)
+    const lwi_parsed_document *document; ///< of the file that is read; NULL: not parsed yet
+    int room[11 + LWI_FORCE_ITEMS];      ///< capacity of each list, by LWI_LIST_ (description.h)
 };
 
 /** lw_model_remake, which compares options too.
+ *  @param document       by lwi_model_parse; NULL: the file is parsed again
  *  @param options, note  of lwi_remake; may be NULL */
-lw_status lwi_model_remake(const lw_model *model, const char *const *set, int nset,
-                           const lw_options *options, char *note, const lw_allocator *allocator,
-                           lw_model **remade, lw_error *error);
+lw_status lwi_model_remake(const lw_model *model, const lwi_parsed_document *document,
+                           const char *const *set, int nset, const lw_options *options, char *note,
+                           const lw_allocator *allocator, lw_model **remade, lw_error *error);
+/** Parses the model's file, for many models with other values of its parameters.  Threads may share it.
+ *  @param document  out, in the arena; NULL: of no file with parameters */
+lw_status lwi_model_parse(const lw_model *model, lwi_arena *arena,
+                          const lwi_parsed_document **document, lw_error *error);
 /** Fails with the item's place: "joint 'elbow': ...". */
 lw_status lwi_model_fail(const lwi_description *desc, lw_place place, lw_error *error,
                          const char *format, ...) LW_PRINTF(4, 5);

@@ -1,6 +1,7 @@
 // test_parametric.c -- derivatives of inverse and forward dynamics by physical parameters against differences of order
 // six of whole models: trees with all kinds of joints, floating bodies, drives; loops with redundant rows.
 #include "analysis/analysis_cases.h"
+#include "analysis/slope_groups.h"
 #include "batch/vary.h"
 #include "support/random_model.h"
 
@@ -56,6 +57,43 @@ static const char loop_text[] =
     "0]}\n"
     "  F: {type: distance, between: [crank, bob], point1: [0, 0, 0], point2: [0, 0, 0], "
     "length: span}\n";
+
+// Masses and springs by sums, products and other parameters, with units of all kinds; thin rods: their inertias cannot
+// change one by one.  `both` acts on a mass and elsewhere, `whole` on what the list states by it too.
+static const char many_text[] =
+    "linkwork: 1\n"
+    "parameters:\n"
+    "  line: 1 kg/m\n"
+    "  long: {value: 400, unit: mm}\n"
+    "  extra1: 10 g\n"
+    "  extra2: 0.02 kg\n"
+    "  extra3: 30 g\n"
+    "  spin1: 0.01 kg m^2\n"
+    "  spin2: 0.02\n"
+    "  whole: line*(0.5 m) + both\n"
+    "  tip: whole/4 + extra3\n"
+    "  both: 0.2 kg\n"
+    "  rate: 20 N m/rad\n"
+    "  soft: rate/10\n"
+    "  loss: 0.02\n"
+    "  offset: -5 deg\n"
+    "bodies:\n"
+    "  rod: {mass: line*long + extra1 + extra2, inertia: [0, line*long^3/12 + spin1, "
+    "line*long^3/12 "
+    "+ spin1, 0, 0, 0], position: [0.2, 0, 0]}\n"
+    "  tail: {mass: tip + extra2, inertia: [0, \"max(spin1, spin2)*20\", spin2*20, 0, 0, 0], "
+    "position: [0.6, 0, 0]}\n"
+    "  bob: {mass: 0.3 + both, inertia: [1e-3, 1e-3, 1e-3, 0, 0, 0], position: [0.9, 0, 0]}\n"
+    "joints:\n"
+    "  A: {type: revolute, between: [ground, rod], at: [0, 0, 0], axis: [0, 0, 1],\n"
+    "    spring: {q0: {stiffness: rate, damping: 2*loss, at: offset}}}\n"
+    "  B: {type: revolute, between: [rod, tail], at: [0.4, 0, 0], axis: [0, 1, 0],\n"
+    "    spring: {q0: {stiffness: soft + 1, damping: loss}}}\n"
+    "  C: {type: spherical, between: [tail, bob], at: [0.8, 0, 0], spring: {all: {damping: "
+    "loss/2}}}\n"
+    "forces:\n"
+    "  band: {type: spring, between: [ground, bob], point1: [0, 1, 0], point2: [0, 0, 0],\n"
+    "    stiffness: 30 N/m + both*(1 s^-2), length: 0.1}\n";
 
 /** A model, its state and derivatives. */
 typedef struct bench {
@@ -127,7 +165,7 @@ static void difference(const bench *b, const char *name, bool forward, double *o
         for (int side = -1; side <= 1; side += 2) {
             lw_model *varied;
             const double at = value + side * (far + 1) * step;
-            lwt_ok(lwi_vary_model(b->model, &vary, 1, &at, NULL, NULL, NULL, &varied, &error),
+            lwt_ok(lwi_vary_model(b->model, NULL, &vary, 1, &at, NULL, NULL, NULL, &varied, &error),
                    &error);
             evaluate(b, varied, forward, f);
             for (int i = 0; i < b->n; i++) out[i] += side * weight[far] * f[i] / step;
@@ -208,6 +246,78 @@ static void test_places_of_loops(void **state)
     end(&b);
 }
 
+// More parameters than their effects need variants: the chain rule, except for those with other effects.
+static void test_many(void **state)
+{
+    (void)state;
+    static const char *const by[] = {"line",  "long",  "extra1", "extra2", "extra3", "spin1",
+                                     "spin2", "whole", "both",   "rate",   "loss",   "offset"};
+    bench b = begin(many_text, LWI_COUNT(by), by);
+    memcpy(b.v, b.tau, (size_t)b.n * sizeof *b.v);
+    lwt_ok(lw_parametric_inverse(b.p, 0.3, b.q, b.v, b.vdot, NULL, b.by_p),
+           lw_parametric_error(b.p));
+    double *held = lwt_vector(b.n * LWI_COUNT(by));
+    // `whole` keeps its value, because it is in the list itself, unlike in `difference`
+    for (int k = 0; k < b.nby; k++) {
+        lw_parametric *one;
+        lw_error error;
+        const char *const pair[] = {by[k], strcmp(by[k], "whole") ? "whole" : "line"};
+        lwt_ok(lw_parametric_create(b.model, pair, 2, &one, &error), &error);
+        lwt_ok(lw_parametric_inverse(one, 0.3, b.q, b.v, b.vdot, NULL, held),
+               lw_parametric_error(one));
+        for (int i = 0; i < b.n; i++)
+            if (!(fabs(held[2 * i] - b.by_p[i * b.nby + k]) <= 1e-9 * (1 + fabs(held[2 * i]))))
+                fail_msg("%s, row %d: %.15g, alone %.15g", by[k], i, b.by_p[i * b.nby + k],
+                         held[2 * i]);
+        assert_true(lw_parametric_is_exact(b.p, k));
+        lw_parametric_destroy(one);
+    }
+    free(held);
+    end(&b);
+}
+
+// By which way the slope of each parameter was found.
+static void test_ways(void **state)
+{
+    (void)state;
+    static const char *const by[] = {"line",  "long",  "extra1", "extra2", "extra3", "spin1",
+                                     "spin2", "whole", "both",   "rate",   "loss",   "offset"};
+    bench b = begin(many_text, LWI_COUNT(by), by);
+    lwi_arena arena;
+    lwi_arena_init(&arena, NULL);
+    lwi_model_numbers numbers;
+    lwi_state_derivatives d;
+    lwi_tree_work work;
+    lwi_slope slope[LWI_COUNT(by)];
+    lw_error error;
+    int created = 0;
+    assert_int_equal(lwi_numbers_create(b.model, &arena, &numbers), LW_OK);
+    assert_int_equal(lwi_state_derivatives_create(b.model, &arena, &d, &error), LW_OK);
+    assert_int_equal(lwi_tree_work_create(b.model, &arena, &work), LW_OK);
+    const lwi_slopes_desc desc = {b.model, &numbers,      &d,   &work, NULL,
+                                  by,      LWI_COUNT(by), 1e-3, true,  false};
+    lwt_ok(lwi_slopes_create(&desc, &arena, slope, &created, &error), &error);
+    for (int k = 0; k < LWI_COUNT(by); k++) // the band is no field
+        assert_int_equal(slope[k].by_fields, strcmp(by[k], "both") != 0);
+    for (int k = 0; k < created; k++) lwi_slope_destroy(&slope[k]);
+    lwi_arena_free(&arena);
+    end(&b);
+}
+
+// Parameters without those that the file states by others, against whole models.
+static void test_many_independent(void **state)
+{
+    (void)state;
+    static const char *const by[] = {"line",  "long", "extra1", "extra2", "extra3", "spin1",
+                                     "spin2", "both", "rate",   "loss",   "offset"};
+    bench b = begin(many_text, LWI_COUNT(by), by);
+    memcpy(b.v, b.tau, (size_t)b.n * sizeof *b.v);
+    lwt_ok(lw_parametric_inverse(b.p, 0.3, b.q, b.v, b.vdot, NULL, b.by_p),
+           lw_parametric_error(b.p));
+    compare(&b, by, false);
+    end(&b);
+}
+
 static void refused(const lw_model *model, const char *by, const char *text)
 {
     lw_error error;
@@ -235,8 +345,12 @@ static void test_wrong_use(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_tree), cmocka_unit_test(test_loop),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_tree),
+                                       cmocka_unit_test(test_loop),
                                        cmocka_unit_test(test_places_of_loops),
+                                       cmocka_unit_test(test_many),
+                                       cmocka_unit_test(test_ways),
+                                       cmocka_unit_test(test_many_independent),
                                        cmocka_unit_test(test_wrong_use)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

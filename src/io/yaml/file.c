@@ -214,11 +214,12 @@ lw_status lwi_read_yaml(const char *text, size_t length, const char *name, const
                                 .folder = desc->folder,
                                 .total = &total,
                                 .places = {desc->folder, desc->package_path}};
-    const lwi_document_value *root = NULL;
+    const lwi_document_value *root = builder->document;
     lwi_yaml_place_none(&reading.placement);
     lwi_arena_init(&reading.arena, desc->allocator);
     reading.meshes.arena = &reading.arena;
-    lw_status status = lwi_document_parse(text, length, name, &reading.arena, &root, error);
+    lw_status status = LW_OK;
+    if (!root) status = lwi_document_parse(text, length, name, &reading.arena, &root, error);
     if (status == LW_OK) status = read_file(&reading, root);
     lwi_yaml_close_includes(&reading);
     lwi_arena_free(&reading.arena);
