@@ -294,8 +294,14 @@ static void test_ways(void **state)
     assert_int_equal(lwi_numbers_create(b.model, &arena, &numbers), LW_OK);
     assert_int_equal(lwi_state_derivatives_create(b.model, &arena, &d, &error), LW_OK);
     assert_int_equal(lwi_tree_work_create(b.model, &arena, &work), LW_OK);
-    const lwi_slopes_desc desc = {b.model, &numbers,      &d,   &work, NULL,
-                                  by,      LWI_COUNT(by), 1e-3, true,  false};
+    const lwi_slopes_desc desc = {.model = b.model,
+                                  .numbers = &numbers,
+                                  .d = &d,
+                                  .work = &work,
+                                  .by = by,
+                                  .nby = LWI_COUNT(by),
+                                  .relative = 1e-3,
+                                  .together = true};
     lwt_ok(lwi_slopes_create(&desc, &arena, slope, &created, &error), &error);
     for (int k = 0; k < LWI_COUNT(by); k++) // the band is no field
         assert_int_equal(slope[k].by_fields, strcmp(by[k], "both") != 0);
