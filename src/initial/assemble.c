@@ -458,6 +458,14 @@ static double merit(const lwi_assembler *a)
     return sum;
 }
 
+// The same where all residuals are of this size.
+static double merit_of(const lwi_assembler *a, double residual)
+{
+    double sum = 0;
+    for (int r = 0; r < a->nrow; r++) sum += residual * residual / a->eps[r];
+    return sum;
+}
+
 // ----------------------------------------------------------------------------------------
 // positions
 
@@ -650,15 +658,16 @@ static void add_velocities(lwi_assembler *a)
 
 // Repeated projection: what rows lose to their regularisation is won back, holds that contradict
 // each other end at the minimum sum of squares.
-void lwi_assembler_project(lwi_assembler *a)
+void lwi_assembler_project(lwi_assembler *a, double enough)
 {
     double before = INFINITY;
     rows(a, true);
     weigh_rows(a);
+    const double small = enough > 0 ? merit_of(a, enough * lwi_assembler_speed(a)) : 0;
     if (lwi_elim_factor_regular(a->elim, a->eps) != LW_OK) return;
     for (int i = 0; i < MAX_SWEEPS; i++) {
         const double now = merit(a);
-        if (!(now < before)) break;
+        if (!(now < before) || (i > 0 && now < small)) break;
         before = now;
         solve(a);
         add_velocities(a);
@@ -686,9 +695,9 @@ double lwi_assembler_speed(const lwi_assembler *a)
 // Projection on rows and holds, then on rows alone.
 static void project_both(lwi_assembler *a)
 {
-    lwi_assembler_project(a);
+    lwi_assembler_project(a, 0);
     a->held = false;
-    lwi_assembler_project(a);
+    lwi_assembler_project(a, 0);
     a->held = true;
 }
 

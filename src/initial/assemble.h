@@ -100,8 +100,9 @@ int lwi_assembler_close(lwi_assembler *assembler);
 void lwi_assembler_speeds(lwi_assembler *assembler);
 /** The nearest motion that holds, in the metric of the masses: a small correction of the current
  * poses, then of v and w; q and qd follow.  Holds do not take part.  Components that float keep
- * their momentum and angular momentum.  (assemble_correct.c) */
-void lwi_assembler_correct(lwi_assembler *assembler);
+ * their momentum and angular momentum.  (assemble_correct.c)
+ * @param enough  of velocities, see lwi_assembler_project */
+void lwi_assembler_correct(lwi_assembler *assembler, double enough);
 /** The same for positions alone: v and w are left as they are. */
 void lwi_assembler_correct_positions(lwi_assembler *assembler);
 /** Metric of the masses at the current poses; mass or inertia that a body lacks is a thousandth of
@@ -113,8 +114,9 @@ void lwi_assembler_geometric(lwi_assembler *assembler);
 bool lwi_assembler_step(lwi_assembler *assembler);
 /** v, w to the nearest that hold, in the current metric: repeated, the error of the
  * regularisation is corrected, and contradicting holds end at the minimum sum of squares.
+ * @param enough  residuals, relative to the speeds, at which the repetitions end; 0: where they do not fall any more
  */
-void lwi_assembler_project(lwi_assembler *assembler);
+void lwi_assembler_project(lwi_assembler *assembler, double enough);
 /** One step of Levenberg and Marquardt, by the same rows with more compliance; `damping` begins at about 1e-3 and is
  *  adapted.  False where no step reduces the residuals. */
 bool lwi_assembler_damped_step(lwi_assembler *assembler, double *damping);

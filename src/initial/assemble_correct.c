@@ -110,7 +110,7 @@ void lwi_assembler_correct_positions(lwi_assembler *a)
     lwi_assembler_read(a);
 }
 
-void lwi_assembler_correct(lwi_assembler *a)
+void lwi_assembler_correct(lwi_assembler *a, double enough)
 {
     const int nnode = a->model->nnode;
     for (int k = 0; k < nnode; k++)
@@ -122,10 +122,10 @@ void lwi_assembler_correct(lwi_assembler *a)
     a->held = false;
     const bool uneven = close_positions(a);
     lwi_assembler_weigh(a);
-    lwi_assembler_project(a);
+    lwi_assembler_project(a, enough);
     if (uneven && !(lwi_assembler_residual(a, true, NULL) <= OPEN * (1 + lwi_assembler_speed(a)))) {
         lwi_assembler_geometric(a);
-        lwi_assembler_project(a);
+        lwi_assembler_project(a, enough);
     }
     a->held = true;
     for (int k = 0; k < nnode; k++)

@@ -57,7 +57,7 @@ static void choose_velocities(lw_sim *sim, int k, lwi_snapshot *m)
     }
     a->held = false;
     lwi_assembler_weigh(a);
-    lwi_assembler_project(a);
+    lwi_assembler_project(a, 0);
     a->held = true;
     lwi_sim_give_motion(a, m);
 }

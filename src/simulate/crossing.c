@@ -491,7 +491,7 @@ bool lwi_sim_attempt_path(lw_sim *sim, double D, double shrink)
     if (!lwi_gauss_enter(g, c->first ? c->first : m, 0, g->x)) return false;
     if (shrink < 1) {
         memcpy(path->piece[0].x0, g->x, bytes);
-        if (!lwi_gauss_step(g, &g->rule6, m, 0, offset, sim->inputs)) return false;
+        if (!lwi_gauss_step(g, &g->rule6, NULL, m, 0, offset, sim->inputs)) return false;
         keep_piece(g, m->t, offset, &path->piece[0]);
         c->from.t = m->t + offset;
         if (g->work->formulation->observe(g->work, c->from.t, g->x, sim->inputs, LW_OBSERVE_TWIST,
@@ -502,10 +502,10 @@ bool lwi_sim_attempt_path(lw_sim *sim, double D, double shrink)
     lwi_crossing_piece *piece = &path->piece[path->npiece - 1];
     memcpy(piece->x0, g->x, bytes);
     g->assembler->shift = path->shifted ? path->shift : NULL;
-    if (!lwi_gauss_step(g, &g->rule4, m, 0, h, sim->inputs)) return false;
+    if (!lwi_gauss_step(g, &g->rule4, NULL, m, 0, h, sim->inputs)) return false;
     memcpy(c->y, g->x, bytes);
     memcpy(g->x, piece->x0, bytes);
-    if (!lwi_gauss_step(g, &g->rule6, m, 0, h, sim->inputs)) return false;
+    if (!lwi_gauss_step(g, &g->rule6, &g->rule4, m, 0, h, sim->inputs)) return false;
     keep_piece(g, m->t, h, piece);
     path->estimate = difference(&g->work->layout, c->y, g->x);
     memcpy(path->x1, g->x, bytes);

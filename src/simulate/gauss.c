@@ -14,6 +14,7 @@
 #include "spatial/rotation.h"
 #include "spatial/vec3.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -25,6 +26,8 @@ enum { MAX_SWEEPS = 30, MIN_SWEEPS = 4 };
 // Change after HOPEFUL sweeps that will not converge.
 enum { HOPEFUL = 8 };
 #define HOPELESS 1e-2
+// Of velocities, relative to the speeds: rows that depend on each other reduce it by further repetitions without an end.
+#define ROUND_OFF DBL_EPSILON
 // Residual of positions, in lengths of the mechanism, of a motion that no displacement puts on the constraints: it is
 // beyond a dead point.
 #define OPEN 1e-5
@@ -144,7 +147,7 @@ void lwi_gauss_move(lwi_gauss *g, const lwi_snapshot *m, double dt)
         memcpy(a->R[b], R, sizeof R);
     }
     a->t = m->t + dt;
-    lwi_assembler_correct(a);
+    lwi_assembler_correct(a, ROUND_OFF);
     if (a->model->nbody && m != &g->moved)
         memcpy(g->moved.quat, m->quat, (size_t)a->model->nbody * sizeof *m->quat);
     lwi_sim_give_motion(a, &g->moved);
@@ -194,16 +197,31 @@ static double update(lwi_gauss *g, const lwi_gauss_rule *rule, double h)
     return step > 0 ? change / step : 0;
 }
 
-bool lwi_gauss_step(lwi_gauss *g, const lwi_gauss_rule *rule, const lwi_snapshot *m, double offset,
-                    double h, const double *inputs)
+// The stages before the first sweep: the motion moved along itself, or the polynomial of another rule on the constraints.
+static bool guess_stages(lwi_gauss *g, const lwi_gauss_rule *rule, const lwi_gauss_rule *last,
+                         const lwi_snapshot *m, double offset, double h, const double *inputs)
+{
+    const int nx = g->work->layout.nx;
+    for (int i = 0; i < rule->stages; i++) {
+        const double after = offset + rule->c[i] * h;
+        double *y = g->before + i * nx, *x = g->stage + i * nx;
+        if (!last && !lwi_gauss_enter(g, m, after, x)) return false;
+        if (!last) continue;
+        lwi_gauss_polynomial(last, nx, h, rule->c[i], g->x, g->rate, y);
+        if (!lwi_gauss_project(g, m->t + after, y, inputs, x)) return false;
+    }
+    if (!last) memcpy(g->before, g->stage, (size_t)(rule->stages * nx) * sizeof *g->before);
+    return true;
+}
+
+bool lwi_gauss_step(lwi_gauss *g, const lwi_gauss_rule *rule, const lwi_gauss_rule *guess,
+                    const lwi_snapshot *m, double offset, double h, const double *inputs)
 {
     lwi_work *work = g->work;
     const int nx = work->layout.nx, s = rule->stages;
     const double t = m->t + offset;
     double last = INFINITY;
-    for (int i = 0; i < s; i++)
-        if (!lwi_gauss_enter(g, m, offset + rule->c[i] * h, g->stage + i * nx)) return false;
-    memcpy(g->before, g->stage, (size_t)(s * nx) * sizeof *g->before);
+    if (!guess_stages(g, rule, guess, m, offset, h, inputs)) return false;
     for (int sweep = 0; sweep < MAX_SWEEPS; sweep++) {
         for (int i = 0; i < s; i++)
             if (work->formulation->rates(work, t + rule->c[i] * h, g->stage + i * nx, inputs,

@@ -41,10 +41,12 @@ bool lwi_gauss_enter(lwi_gauss *gauss, const lwi_snapshot *m, double dt, double 
 /** to := the state x at time t on the constraints, its motion in gauss->moved.  `to` may be x. */
 bool lwi_gauss_project(lwi_gauss *gauss, double t, const double *x, const double *inputs,
                        double *to);
-/** A step of length h from gauss->x at time t; the stages start from the motion m moved by offset + c h.
+/** A step of length h from gauss->x at time m->t + offset.
+ *  @param guess  rule of the last step, from the same x and of the same length: the stages start from its polynomial;
+ *                NULL: from the motion m moved by offset + c h
  *  @return false: it does not converge; gauss->x is lost then */
-bool lwi_gauss_step(lwi_gauss *gauss, const lwi_gauss_rule *rule, const lwi_snapshot *m,
-                    double offset, double h, const double *inputs);
+bool lwi_gauss_step(lwi_gauss *gauss, const lwi_gauss_rule *rule, const lwi_gauss_rule *guess,
+                    const lwi_snapshot *m, double offset, double h, const double *inputs);
 /** y [n] := the collocation polynomial of a step from x0 with these rates [stages][n], at the part s of it. */
 void lwi_gauss_polynomial(const lwi_gauss_rule *rule, int n, double h, double s, const double *x0,
                           const double *rate, double *y);

@@ -136,7 +136,7 @@ lw_status lwi_projection_apply(lwi_projection *p, lwi_work *work, double limit, 
         lwi_sim_take_motion(&p->assembler, &p->snapshot);
         p->poses = false;
     }
-    lwi_assembler_correct(&p->assembler);
+    lwi_assembler_correct(&p->assembler, 0);
     if (!(lwi_assembler_residual(&p->assembler, false, NULL) < before)) return LW_OK;
     lwi_sim_give_motion(&p->assembler, &p->snapshot);
     work->resumed = true;

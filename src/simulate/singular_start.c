@@ -68,7 +68,7 @@ static bool accelerate(lw_sim *sim, lwi_snapshot *m)
     }
     a->held = false;
     lwi_assembler_weigh(a);
-    lwi_assembler_project(a);
+    lwi_assembler_project(a, 0);
     a->held = true;
     lwi_sim_give_motion(a, m);
     return lwi_sine_rate(s, m) > BALANCED * free;
