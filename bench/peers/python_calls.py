@@ -67,9 +67,11 @@ def cases(path):
         ("Simulation.step, rk4 of 1 ms", lambda: sim.step(1e-3), {"mj_step": lambda: mujoco.mj_step(mj, md)}),
         ("Simulation.observe, twist", lambda: sim.observe("twist").velocity,
          {"forwardKinematics": lambda: (pinocchio.forwardKinematics(pin, pd, q, v), [x.linear for x in pd.v]),
-          "mj_fwdVelocity": lambda: (mujoco.mj_fwdPosition(mj, md), mujoco.mj_fwdVelocity(mj, md))}),
+          "mj_fwdVelocity": lambda: (mujoco.mj_fwdPosition(mj, md), mujoco.mj_fwdVelocity(mj, md), md.cvel)}),
+        # of all bodies
         ("Simulation.observe, acceleration", lambda: sim.observe("acceleration").acceleration,
-         {"mj_forward": lambda: mujoco.mj_forward(mj, md)}),
+         {"mj_forward, mj_rnePostConstraint": lambda: (mujoco.mj_forward(mj, md),
+                                                       mujoco.mj_rnePostConstraint(mj, md), md.cacc)}),
     ]
 
 

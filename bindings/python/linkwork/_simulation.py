@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import operator
 import os
 import threading
 import warnings
@@ -141,6 +142,9 @@ def lwpy_on_inputs(handle: Any, observation: Any, inputs: Any) -> int:
 # -------------------------------------------------------------------------------------- observation
 
 
+_NUMBERS = ffi.typeof("lw_observation *")
+
+
 class Observation:
     """The motion of a mechanism at one time.
 
@@ -194,27 +198,11 @@ class Observation:
 
     def __init__(self, model: Model, pointer: Any, owner: object,
                  views: Optional[Dict[Any, Any]] = None) -> None:
-        """:param views: those of earlier observations of the same simulation, by name and address"""
+        """:param views: those of earlier observations of the same simulation, by name: address, array"""
         self.model = model
-        self._numbers = ffi.new("lw_observation *", pointer[0])  # the next observation overwrites the other
+        self._numbers = ffi.new(_NUMBERS, pointer[0])  # the next observation overwrites the other
         self._owner = owner
         self._views = {} if views is None else views
-
-    def __getattr__(self, name: str) -> Any:
-        """What was not asked for before."""
-        read = _QUANTITIES.get(name)
-        if read is None or "_numbers" not in self.__dict__:
-            raise AttributeError(f"'Observation' object has no attribute '{name}'")
-        value = self.__dict__[name] = read(self, self._numbers)
-        return value
-
-    def _view(self, name: str, block: Any, shape: Tuple[int, ...], kind: str = "<f8") -> Any:
-        if not block:
-            return np.empty((0, *shape[1:]), kind)
-        key = name, block
-        if key not in self._views:
-            self._views[key] = view(block, shape, self._owner, kind)
-        return self._views[key]
 
     @property
     def energy(self) -> float:
@@ -248,45 +236,96 @@ class Observation:
         return f"<linkwork.Observation: t = {self.time:g} s, level {self.level}>"
 
 
-def _of_bodies(name: str, width: int) -> "Callable[[Observation, Any], Any]":
-    return lambda o, n: o._view(name, getattr(n, name), (len(o.model.bodies), width))
+class _Number:
+    """An attribute that is read where it is asked for first; then the instance has it."""
+
+    __slots__ = ("name", "read")
+
+    def __init__(self, read: "Callable[[Observation, Any], Any]") -> None:
+        self.read = read
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, o: Optional[Observation], owner: Optional[type] = None) -> Any:
+        if o is None:
+            return self
+        value = o.__dict__[self.name] = self.read(o, o._numbers)
+        return value
 
 
-def _of_joints(name: str, *width: int, kind: str = "<f8") -> "Callable[[Observation, Any], Any]":
-    return lambda o, n: o._view(name, getattr(n, name), (len(o.model.joints), *width), kind)
+class _View(_Number):
+    """A view of memory of the library, the same one as long as that is at the same address."""
+
+    __slots__ = ("address", "shape", "kind")
+
+    def __init__(self, shape: "Callable[[Model], Tuple[int, ...]]", kind: str = "<f8") -> None:
+        super().__init__(self._find)
+        self.shape, self.kind = shape, kind
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        super().__set_name__(owner, name)
+        self.address = operator.attrgetter(name)
+
+    def __get__(self, o: Optional[Observation], owner: Optional[type] = None) -> Any:
+        if o is None:
+            return self
+        found = o._views.get(self.name)
+        value = o.__dict__[self.name] = (found[1] if found and found[0] == self.address(o._numbers)
+                                         else self.read(o, o._numbers))
+        return value
+
+    def _find(self, o: Observation, numbers: Any) -> Any:
+        address, shape = self.address(numbers), self.shape(o.model)
+        if not address:
+            return np.empty((0, *shape[1:]), self.kind)
+        found = view(address, shape, o._owner, self.kind)
+        o._views[self.name] = address, found
+        return found
 
 
-def _of_speeds(name: str) -> "Callable[[Observation, Any], Any]":
-    return lambda o, n: o._view(name, getattr(n, name), (o.model.nv,))
+def _of_bodies(width: int) -> _View:
+    return _View(lambda model: (len(model.bodies), width))
 
 
-def _number(name: str) -> "Callable[[Observation, Any], Any]":
-    return lambda o, n: getattr(n, name)
+def _of_joints(*width: int, kind: str = "<f8") -> _View:
+    return _View(lambda model: (len(model.joints), *width), kind)
 
 
-def _vector(name: str) -> "Callable[[Observation, Any], Any]":
-    return lambda o, n: np.array(list(getattr(n, name)))
+def _of_speeds() -> _View:
+    return _View(lambda model: (model.nv,))
+
+
+def _number(name: str) -> _Number:
+    return _Number(lambda o, n: getattr(n, name))
+
+
+def _vector(name: str) -> _Number:
+    return _Number(lambda o, n: np.array(list(getattr(n, name))))
 
 
 _LEVEL_NAMES = list(LEVELS)
-#: What an observation has, and how it is read where it is asked for first.
-_QUANTITIES: "Dict[str, Callable[[Observation, Any], Any]]" = {
+#: What an observation has, and how it is read.
+_QUANTITIES: Dict[str, _Number] = {
     "time": _number("time"),
-    "level": lambda o, n: _LEVEL_NAMES[int(ffi.cast("int", n.level))],
-    **{name: _of_bodies(name, width) for name, width in Observation._SHAPES.items()},
-    "q": lambda o, n: o._view("q", n.q, (o.model.nq,)),
-    "states": lambda o, n: o._view("states", n.states, (len(o.model.signal_states),)),
-    **{name: _of_speeds(name) for name in ("qd", "qdd", "p")},
-    **{name: _of_joints(name, 6) for name in ("reaction", "impulse", "transmitted")},
-    "reaction_unique": _of_joints("reaction_unique", kind="|b1"),
-    "reaction_undetermined": _of_joints("reaction_undetermined", kind="|u1"),
-    "reactions_continued": lambda o, n: bool(n.reactions_continued),
-    "impact": lambda o, n: ("", "before", "after")[n.impact],
-    "event": lambda o, n: ("", *o.model.events)[n.event],
+    "level": _Number(lambda o, n: _LEVEL_NAMES[int(ffi.cast("int", n.level))]),
+    **{name: _of_bodies(width) for name, width in Observation._SHAPES.items()},
+    "q": _View(lambda model: (model.nq,)),
+    "states": _View(lambda model: (len(model.signal_states),)),
+    **{name: _of_speeds() for name in ("qd", "qdd", "p")},
+    **{name: _of_joints(6) for name in ("reaction", "impulse", "transmitted")},
+    "reaction_unique": _of_joints(kind="|b1"),
+    "reaction_undetermined": _of_joints(kind="|u1"),
+    "reactions_continued": _Number(lambda o, n: bool(n.reactions_continued)),
+    "impact": _Number(lambda o, n: ("", "before", "after")[n.impact]),
+    "event": _Number(lambda o, n: ("", *o.model.events)[n.event]),
     **{name: _number(name) for name in ("kinetic", "potential", "work")},
     **{name: _vector(name) for name in ("momentum", "angular_momentum", "residual")},
-    "body_momentum": _of_bodies("body_momentum", 6),
+    "body_momentum": _of_bodies(6),
 }
+for _name, _quantity in _QUANTITIES.items():
+    setattr(Observation, _name, _quantity)
+    _quantity.__set_name__(Observation, _name)
 
 
 class BodyMoment:
@@ -412,7 +451,7 @@ class Simulation:
         check(lib.lw_sim_create(model._handle, desc, sim, error), error)
         # the model is released after the simulation
         self._handle = ffi.gc(sim[0], lambda s, m=model: lib.lw_sim_destroy(s))
-        self._views: Dict[Any, Any] = {}  # of observations
+        self._views: Dict[str, Any] = {}  # of observations
         self._found = ffi.new("const lw_observation **")
         self._busy = threading.Lock()
         self.inputs = Inputs(self)
