@@ -515,8 +515,7 @@ static void remember(lwi_assembler *a)
     if (a->model->nq) memcpy(a->old_q, a->q, (size_t)a->model->nq * sizeof *a->q);
 }
 
-// The longest displacement of x, in lengths of the mechanism and radians.
-static double longest(const lwi_assembler *a)
+double lwi_assembler_step_size(const lwi_assembler *a)
 {
     double largest = 0;
     for (int k = 0; k < a->model->nnode; k++)
@@ -546,7 +545,7 @@ bool lwi_assembler_step(lwi_assembler *a)
     const double before = merit(a);
     if (lwi_elim_factor_regular(a->elim, a->eps) != LW_OK) return false;
     solve(a);
-    const double whole = longest(a);
+    const double whole = lwi_assembler_step_size(a);
     double part = whole > LONGEST_STEP ? LONGEST_STEP / whole : 1;
     remember(a);
     for (int i = 0; i < MAX_HALVINGS; i++, part /= 2) {
@@ -578,7 +577,7 @@ bool lwi_assembler_damped_step(lwi_assembler *a, double *damping)
         const double before = merit(a);
         bool less = lwi_elim_factor(a->elim, a->eps) == LW_OK;
         if (less) solve(a);
-        less = less && longest(a) <= LONGEST_DAMPED;
+        less = less && lwi_assembler_step_size(a) <= LONGEST_DAMPED;
         if (less) {
             displace(a, 1);
             rows(a, false);

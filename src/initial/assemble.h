@@ -101,7 +101,7 @@ void lwi_assembler_speeds(lwi_assembler *assembler);
 /** The nearest motion that holds, in the metric of the masses: a small correction of the current
  * poses, then of v and w; q and qd follow.  Holds do not take part.  Components that float keep
  * their momentum and angular momentum.  (assemble_correct.c)
- * @param enough  of velocities, see lwi_assembler_project */
+ * @param enough  of velocities, see lwi_assembler_project; above 0, positions end where the next step would be round-off */
 void lwi_assembler_correct(lwi_assembler *assembler, double enough);
 /** The same for positions alone: v and w are left as they are. */
 void lwi_assembler_correct_positions(lwi_assembler *assembler);
@@ -112,6 +112,8 @@ void lwi_assembler_weigh(lwi_assembler *assembler);
 void lwi_assembler_geometric(lwi_assembler *assembler);
 /** One damped Newton step of the positions in the current metric; false where it is the last. */
 bool lwi_assembler_step(lwi_assembler *assembler);
+/** The longest displacement of the last step, before it was limited: lengths of the mechanism, radians. */
+double lwi_assembler_step_size(const lwi_assembler *assembler);
 /** v, w to the nearest that hold, in the current metric: repeated, the error of the
  * regularisation is corrected, and contradicting holds end at the minimum sum of squares.
  * @param enough  residuals, relative to the speeds, at which the repetitions end; 0: where they do not fall any more

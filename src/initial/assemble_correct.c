@@ -87,14 +87,19 @@ static bool masses_are_uneven(const lwi_assembler *a)
     return largest > UNEVEN * smallest;
 }
 
+// A step whose square is round-off, also where rows depend on each other nearly.
+#define LAST_STEP 1e-9
+
 // True if the masses are uneven.
-static bool close_positions(lwi_assembler *a)
+static bool close_positions(lwi_assembler *a, double enough)
 {
+    const double last = enough > 0 ? LAST_STEP : 0;
     // one step takes the drift of an integration to its square, one more to round-off
     enum { FEW = 4 };
     lwi_assembler_weigh(a);
     const bool uneven = masses_are_uneven(a);
-    for (int i = 0; i < FEW && lwi_assembler_step(a); i++) continue;
+    for (int i = 0; i < FEW && lwi_assembler_step(a); i++)
+        if (lwi_assembler_step_size(a) < last) break;
     if (uneven && !(lwi_assembler_residual(a, false, NULL) <= OPEN * (1 + a->length))) {
         lwi_assembler_geometric(a);
         for (int i = 0; i < FEW && lwi_assembler_step(a); i++) continue;
@@ -105,7 +110,7 @@ static bool close_positions(lwi_assembler *a)
 void lwi_assembler_correct_positions(lwi_assembler *a)
 {
     a->held = false;
-    close_positions(a);
+    close_positions(a, 0);
     a->held = true;
     lwi_assembler_read(a);
 }
@@ -120,7 +125,7 @@ void lwi_assembler_correct(lwi_assembler *a, double enough)
             v3_copy(a->momenta[k] + 3, c.L);
         }
     a->held = false;
-    const bool uneven = close_positions(a);
+    const bool uneven = close_positions(a, enough);
     lwi_assembler_weigh(a);
     lwi_assembler_project(a, enough);
     if (uneven && !(lwi_assembler_residual(a, true, NULL) <= OPEN * (1 + lwi_assembler_speed(a)))) {

@@ -3,6 +3,8 @@
 #include "support/singular.h"
 #include "support/given.h"
 
+#include <float.h>
+
 static const char *const formulations[] = {"rcr", "dca", "hdca", "dense", "lagrange"};
 
 // Angles may be off by so many tolerances at the end.
@@ -195,7 +197,7 @@ static void margins_are_small_where_the_sine_is(void **state)
                    &sim->work->error);
             const double sine = lwi_sine_at(&sim->monitor, &sim->snapshot);
             const double typical = sqrt(sim->monitor.largest);
-            if (!(sine < 0.12 * typical)) continue; // steps across begin at 0.15
+            if (!(sine < 0.14 * typical)) continue; // steps across begin at 0.15
             close++;
             if (!(c->margin < 0.6))
                 fail_msg("model %d, t = %g: margin %g, sine %g of %g", m, sim->t, c->margin, sine,
@@ -414,6 +416,48 @@ static void gaps_are_not_passed(void **state)
     lw_model_destroy(model);
 }
 
+// A step of order 12 over 0.1 s, from the state in x0: its end.
+static void gauss_step(lw_sim *sim, const double *x0, const lwi_gauss_rule *guess, double *x1)
+{
+    lwi_gauss *g = &sim->passage.gauss;
+    const size_t bytes = (size_t)g->work->layout.nx * sizeof *g->x;
+    if (guess) {
+        memcpy(g->x, x0, bytes);
+        assert_true(lwi_gauss_step(g, guess, NULL, &sim->snapshot, 0, 0.1, sim->inputs));
+    }
+    memcpy(g->x, x0, bytes);
+    assert_true(lwi_gauss_step(g, &g->rule6, guess, &sim->snapshot, 0, 0.1, sim->inputs));
+    memcpy(x1, g->x, bytes);
+}
+
+// The first guess of the stages changes nothing, and neither positions nor velocities keep more than round-off off the
+// constraints.
+static void steps_do_not_depend_on_their_guess(void **state)
+{
+    enum { MOST = 64 };
+    double x0[MOST], x1[MOST], x2[MOST];
+    const lw_observation *o;
+    (void)state;
+    lw_model *model = lwt_four_bars(N);
+    lw_sim *sim = simulation(model, "rcr", "dopri5", "1e-8");
+    lwi_gauss *g = &sim->passage.gauss;
+    lwt_ok(lw_sim_step(sim, 0.5), lw_sim_error(sim));
+    lwt_ok(lw_sim_observe(sim, LW_OBSERVE_TWIST, &o), lw_sim_error(sim));
+    assert_in_range(g->work->layout.nx, 1, MOST);
+    lwi_gauss_keep(g);
+    assert_true(lwi_gauss_enter(g, &sim->snapshot, 0, x0));
+    gauss_step(sim, x0, NULL, x1);
+    gauss_step(sim, x0, &g->rule4, x2);
+    for (int i = 0; i < g->work->layout.nx; i++) assert_float_equal(x1[i], x2[i], 1e-13);
+    lwi_gauss_move(g, &sim->snapshot, 0.01);
+    lwi_gauss_restore(g);
+    lwi_assembler *a = g->assembler;
+    assert_true(lwi_assembler_residual(a, false, NULL) <= 8 * DBL_EPSILON * a->length);
+    assert_true(lwi_assembler_residual(a, true, NULL) <= 8 * DBL_EPSILON * lwi_assembler_speed(a));
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -428,6 +472,7 @@ int main(void)
         cmocka_unit_test(rows_within_are_as_accurate),
         cmocka_unit_test(small_gaps_are_passed),
         cmocka_unit_test(gaps_are_not_passed),
+        cmocka_unit_test(steps_do_not_depend_on_their_guess),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

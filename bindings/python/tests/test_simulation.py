@@ -146,6 +146,23 @@ def test_views_have_no_copies_and_keep_their_owner():
         position[1] = 0
 
 
+def test_observations_keep_numbers_and_share_views():
+    sim = lw.Simulation(pendulum())
+    first = sim.observe("acceleration")
+    before, velocity = first.kinetic, first.velocity
+    sim.step(0.1)
+    second = sim.observe("acceleration")
+    assert second.velocity is velocity and not velocity.flags.writeable
+    assert first.kinetic == before != second.kinetic and first.time == 0 != second.time
+    assert len(second.reaction) == 0 and len(sim.observe().reaction) == 1  # of another level
+    with pytest.raises(AttributeError, match="speed"):
+        second.speed  # noqa: B018
+    kept = second.copy()
+    sim.step(0.1)
+    sim.observe()
+    assert not np.array_equal(kept.velocity, velocity) and kept.kinetic == second.kinetic
+
+
 def test_tables_have_no_copies_and_keep_their_owner():
     run = lw.simulate(pendulum(), 0.2)
     x = run["body.rod.x"]
