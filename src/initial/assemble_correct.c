@@ -87,7 +87,7 @@ static bool masses_are_uneven(const lwi_assembler *a)
     return largest > UNEVEN * smallest;
 }
 
-// A step whose square is round-off, also where rows depend on each other nearly.
+// The square of such a step is round-off, also where rows depend on each other nearly.
 #define LAST_STEP 1e-9
 
 // True if the masses are uneven.

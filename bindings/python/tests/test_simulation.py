@@ -156,7 +156,7 @@ def test_observations_keep_numbers_and_share_views():
     assert first.kinetic == before != second.kinetic and first.time == 0 != second.time
     assert len(second.reaction) == 0 and len(sim.observe().reaction) == 1  # of another level
     with pytest.raises(AttributeError, match="speed"):
-        second.speed  # noqa: B018
+        second.speed
     kept = second.copy()
     sim.step(0.1)
     sim.observe()
