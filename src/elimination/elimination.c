@@ -320,8 +320,15 @@ lw_status lwi_elim_unsymmetric(lwi_elim *elim, lwi_arena *arena)
 
 lw_status lwi_elim_create(const lwi_plan *plan, lwi_arena *arena, lwi_elim **out)
 {
+    return lwi_elim_create_with(plan, NULL, arena, out);
+}
+
+lw_status lwi_elim_create_with(const lwi_plan *plan, lwi_elim_updates *common, lwi_arena *arena,
+                               lwi_elim **out)
+{
     lwi_elim *elim = LWI_PUSH(arena, lwi_elim, 1);
     if (!elim) return LW_ERR_MEMORY;
+    elim->common = common;
     LWI_ASSERT(plan && plan->nnode >= 0 && plan->kind != LW_PLAN_AUTO);
     elim->plan = plan;
     elim->nnode = plan->nnode;

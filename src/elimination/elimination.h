@@ -61,6 +61,18 @@ typedef struct lwi_elim lwi_elim;
  *  @param elim  out, allocated in `arena`
  *  @return LW_ERR_MEMORY */
 lw_status lwi_elim_create(const lwi_plan *plan, lwi_arena *arena, lwi_elim **elim);
+
+/** Memory of a matrix pass, in an arena that outlives the eliminations that use it; the first one allocates it. */
+typedef struct lwi_elim_updates {
+    lwi_arena *arena;
+    const lwi_plan_node *of; ///< nodes of its plan
+    double *at;
+} lwi_elim_updates;
+
+/** The same for one of several eliminations; no two of them run matrix passes at the same time.
+ *  @param common  used by those that have its plan; NULL: none */
+lw_status lwi_elim_create_with(const lwi_plan *plan, lwi_elim_updates *common, lwi_arena *arena,
+                               lwi_elim **elim);
 /** Whether a pass is large enough to be worth waking threads: 200 000 multiplications in all. */
 bool lwi_elim_worth_threads(const lwi_elim *elim);
 /** The same of an evaluation with so many multiplications besides a pass. */

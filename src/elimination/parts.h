@@ -136,6 +136,7 @@ struct lwi_elim {
     lwi_elim_front *front;  ///< [nnode]
     double *update;         ///< [nupdate] U and C of the fronts (updates.c)
     size_t nupdate;
+    lwi_elim_updates *common; ///< NULL: its own
     lwi_elim_edge *edge;
     lwi_elim_block *block;
     lwi_elim_move *move;

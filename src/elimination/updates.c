@@ -70,6 +70,20 @@ static void place(lwi_elim *elim, layout *l, double *room)
     }
 }
 
+// Eliminations of one plan have the same places.
+static double *take_room(const lwi_elim *elim, lwi_arena *arena)
+{
+    lwi_elim_updates *common = elim->common;
+    const lwi_plan_node *node = elim->plan->node;
+    if (!common || elim->nnode == 0 || (common->of && common->of != node))
+        return LWI_PUSH(arena, double, elim->nupdate);
+    if (!common->of) {
+        common->at = LWI_PUSH(common->arena, double, elim->nupdate);
+        common->of = common->at ? node : NULL;
+    }
+    return common->at;
+}
+
 static lw_status make(lwi_elim *elim, lwi_arena *scratch, lwi_arena *arena)
 {
     layout l = {.depth = LWI_PUSH(scratch, unsigned char, elim->nnode)};
@@ -78,7 +92,7 @@ static lw_status make(lwi_elim *elim, lwi_arena *scratch, lwi_arena *arena)
     if (!l.depth || !l.size || !l.free) return LW_ERR_MEMORY;
     measure(elim, &l);
     elim->nupdate = l.all[0] + l.all[1] + l.no_rows;
-    elim->update = LWI_PUSH(arena, double, elim->nupdate);
+    elim->update = take_room(elim, arena);
     if (!elim->update) return LW_ERR_MEMORY;
     place(elim, &l, elim->update);
     return LW_OK;

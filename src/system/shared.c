@@ -52,9 +52,18 @@ lw_status lwi_shared_elim(lwi_shared *shared, const lwi_plan *plan, lwi_arena *a
                           lwi_elim **elim)
 {
     if (!lwi_shared_has(shared, plan)) return lwi_elim_create(plan, arena, elim);
-    if (!shared->elim) TRY(lwi_elim_create(&shared->plan, &shared->arena, &shared->elim));
+    if (!shared->elim)
+        TRY(lwi_shared_own_elim(shared, &shared->plan, &shared->arena, &shared->elim));
     *elim = shared->elim;
     return LW_OK;
+}
+
+lw_status lwi_shared_own_elim(lwi_shared *shared, const lwi_plan *plan, lwi_arena *arena,
+                              lwi_elim **elim)
+{
+    lwi_elim_updates *updates = lwi_shared_has(shared, plan) ? &shared->updates : NULL;
+    if (updates) updates->arena = &shared->arena;
+    return lwi_elim_create_with(plan, updates, arena, elim);
 }
 
 lw_status lwi_shared_keep_ranks(lwi_shared *shared, const lw_model *model, int start_redundant,

@@ -18,6 +18,7 @@ typedef struct lwi_shared {
     int start_redundant, redundant; ///< dependent rows at the start, and at the configuration
     double (*R)[9], (*r)[3], *q;    ///< configuration of the generic ranks: [nbody], [nq]
     lwi_elim *elim;                 ///< with this plan, of several parts; NULL: not created yet
+    lwi_elim_updates updates;       ///< of all eliminations with this plan
     // of eliminations with this plan; NULL: not known yet
     int *node_rank;                ///< [plan nodes] generic ranks
     double *reference;             ///< [plan nodes] reference pivots
@@ -39,6 +40,10 @@ lw_status lwi_shared_plan(lwi_shared *shared, const lwi_plan_graph *graph, lw_pl
  *  @param shared  NULL: a new one in `arena`     @return LW_ERR_MEMORY */
 lw_status lwi_shared_elim(lwi_shared *shared, const lwi_plan *plan, lwi_arena *arena,
                           lwi_elim **elim);
+/** A new elimination in `arena`.  Its matrix passes use the memory of the common one's if the plan is that of `shared`:
+ *  the parts of a simulation work one after the other. */
+lw_status lwi_shared_own_elim(lwi_shared *shared, const lwi_plan *plan, lwi_arena *arena,
+                              lwi_elim **elim);
 /** Whether the plan is that of `shared`, so that results of one elimination are those of the other; NULL: false. */
 bool lwi_shared_has(const lwi_shared *shared, const lwi_plan *plan);
 /** Keeps ranks and their configuration, unless there are some.  @return LW_ERR_MEMORY */

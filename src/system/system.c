@@ -219,11 +219,12 @@ static lw_status make_rows(lwi_system *s, lwi_arena *arena)
     return LW_OK;
 }
 
-// Elimination; the rows of links are constant.
-static lw_status create_elimination(lwi_system *s, lwi_shared *common, lwi_arena *arena)
+// Elimination, the common one or its own; the rows of links are constant.
+static lw_status create_elimination(lwi_system *s, lwi_shared *shared, bool common,
+                                    lwi_arena *arena)
 {
     TRY(make_rows(s, arena));
-    TRY(lwi_shared_elim(common, &s->plan, arena, &s->elim));
+    TRY((common ? lwi_shared_elim : lwi_shared_own_elim)(shared, &s->plan, arena, &s->elim));
     for (int e = s->nedge; e < s->plan.graph.nedge; e++)
         for (int i = 0; i < 2; i++)
             for (int k = 0; k < 6; k++)
@@ -268,14 +269,14 @@ lw_status lwi_system_create_extra(const lw_model *model, lw_plan kind, int nextr
                                   lwi_system *s)
 {
     TRY(make_plan(model, kind, nextra, extra, extensions, false, !extensions, NULL, arena, s));
-    return create_elimination(s, NULL, arena);
+    return create_elimination(s, NULL, false, arena);
 }
 
 static lw_status create(const lw_model *model, lw_plan kind, bool rotors, bool splits,
                         lwi_shared *shared, bool common, lwi_arena *arena, lwi_system *s)
 {
     TRY(make_plan(model, kind, 0, NULL, false, rotors, splits, shared, arena, s));
-    TRY(create_elimination(s, common ? shared : NULL, arena));
+    TRY(create_elimination(s, shared, common, arena));
     return lwi_system_find_ranks(s, shared, arena);
 }
 

@@ -98,8 +98,48 @@ static void memory_is_used_again(void **state)
     problem_star(&p, 9, 20, 3), problem_numbers(&p), every_plan(p, 1.3);
 }
 
+static void solve(const problem *p, lwi_elim *elim, double *x, double *lambda)
+{
+    memcpy(x, p->x0, (size_t)p->graph.nbody * sizeof *p->x0);
+    lwi_elim_solve(elim, (double(*)[6])x, p->c, lambda, 1);
+}
+
+// Passes of eliminations of one plan follow each other: factors stay those of each, of another plan nothing is shared.
+static void eliminations_share_their_updates(void **state)
+{
+    (void)state;
+    problem_bench b = {0};
+    problem_seed(812);
+    problem_grid(&b.p, 9, 7, 1), problem_numbers(&b.p);
+    problem_setup(&b, LW_PLAN_BALANCED);
+    const size_t n = 6 * (size_t)b.p.graph.nbody, m = (size_t)b.p.nrow;
+    double *x = LWI_PUSH(&b.arena, double, 2 * n), *lambda = LWI_PUSH(&b.arena, double, 2 * m);
+    lwi_elim_updates common = {.arena = &b.arena};
+    lwi_elim *elim[2], *other;
+    lwi_plan plan;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(lwi_elim_create_with(&b.plan, &common, &b.arena, &elim[i]), LW_OK);
+        problem_load(&b.p, elim[i]);
+    }
+    assert_ptr_equal(elim[0]->update, elim[1]->update);
+    assert_ptr_not_equal(elim[0]->update, b.elim->update);
+    assert_int_equal(lwi_plan_create(&b.p.graph, LW_PLAN_COMB, &b.arena, &plan), LW_OK);
+    assert_int_equal(lwi_elim_create_with(&plan, &common, &b.arena, &other), LW_OK);
+    assert_ptr_not_equal(elim[0]->update, other->update);
+    assert_int_equal(lwi_elim_factor(b.elim, NULL), LW_OK);
+    assert_int_equal(lwi_elim_factor(elim[0], NULL), LW_OK);
+    assert_int_equal(lwi_elim_factor(elim[1], b.eps), LW_OK);
+    solve(&b.p, b.elim, x, lambda);
+    solve(&b.p, elim[0], x + n, lambda + m);
+    assert_memory_equal(x, x + n, n * sizeof *x);
+    assert_memory_equal(lambda, lambda + m, m * sizeof *lambda);
+    lwi_arena_free(&b.arena);
+    problem_free(&b.p);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(memory_is_used_again)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(memory_is_used_again),
+                                       cmocka_unit_test(eliminations_share_their_updates)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -171,7 +171,7 @@ static void memory_of_a_net(void **state)
     lw_sim *sim = begin(model, &allocator);
     const double bytes = (double)m.peak / (lw_model_body_count(model) - 1);
     printf("net: %.0f bytes for a body\n", bytes);
-    assert_true(bytes < 74000);
+    assert_true(bytes < 65000);
     lw_sim_destroy(sim);
     lw_model_destroy(model);
 }
