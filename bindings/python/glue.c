@@ -80,9 +80,25 @@ static lw_status lwpy_inputs(void *user, const lw_observation *observation, doub
     return lwpy_on_inputs(user, (lw_observation *)observation, inputs);
 }
 
-static lw_status lwpy_sim_set_callback(lw_sim *sim, void *handle)
+static lw_status lwpy_slopes(void *user, const lw_observation *observation,
+                             const lw_input_slopes *slopes)
 {
-    return lw_sim_set_callback(sim, handle ? lwpy_inputs : NULL, handle);
+    return lwpy_on_slopes(user, (lw_observation *)observation, (lw_input_slopes *)slopes);
+}
+
+static lw_status lwpy_sim_set_callback(lw_sim *sim, void *handle, int jacobian)
+{
+    lw_status status = lw_sim_set_callback(sim, handle ? lwpy_inputs : NULL, handle);
+    if (status == LW_OK && jacobian) status = lw_sim_set_jacobian(sim, lwpy_slopes);
+    if (status != LW_OK) lw_sim_set_callback(sim, NULL, NULL); // Python does not keep the handle
+    return status;
+}
+
+static void lwpy_linear_set_callback(lw_linear_desc *desc, void *handle, int jacobian)
+{
+    desc->callback = lwpy_inputs;
+    desc->jacobian = jacobian ? lwpy_slopes : NULL;
+    desc->callback_user = handle;
 }
 
 // ----------------------------------------------------------------------------------------- sweeps
@@ -92,9 +108,16 @@ static lw_status lwpy_batch_inputs(void *user, const lw_batch_states *states, do
     return lwpy_on_batch_inputs(user, (lw_batch_states *)states, inputs);
 }
 
-static void lwpy_batch_set_callback(lw_batch_desc *desc, void *handle)
+static lw_status lwpy_batch_slopes(void *user, const lw_batch_states *states,
+                                   const lw_input_slopes *slopes)
+{
+    return lwpy_on_batch_slopes(user, (lw_batch_states *)states, (lw_input_slopes *)slopes);
+}
+
+static void lwpy_batch_set_callback(lw_batch_desc *desc, void *handle, int jacobian)
 {
     desc->callback = lwpy_batch_inputs;
+    desc->jacobian = jacobian ? lwpy_batch_slopes : NULL;
     desc->callback_user = handle;
 }
 

@@ -37,8 +37,9 @@ typedef struct lwpy_sweep {
 
 static lw_status lwpy_sim_run(lw_sim *sim, lw_observe level, lwpy_run *run);
 static lw_status lwpy_sim_step(lw_sim *sim, double time, lwpy_run *run);
-static lw_status lwpy_sim_set_callback(lw_sim *sim, void *handle);
-static void lwpy_batch_set_callback(lw_batch_desc *desc, void *handle);
+static lw_status lwpy_sim_set_callback(lw_sim *sim, void *handle, int jacobian);
+static void lwpy_batch_set_callback(lw_batch_desc *desc, void *handle, int jacobian);
+static void lwpy_linear_set_callback(lw_linear_desc *desc, void *handle, int jacobian);
 static lw_status lwpy_sweep_run(lw_sweep *sweep, lwpy_sweep *run);
 static lw_status lwpy_store_run(lw_store *store, int part, int threads, int lanes, void *handle);
 static void lwpy_sweep_summaries(const lw_sweep *sweep, lw_summary *summary);
@@ -76,6 +77,9 @@ static lw_status lwpy_on_row(void *handle, lw_observation *observation);
 static int lwpy_on_progress(void *handle, double time, double end);
 static lw_status lwpy_on_inputs(void *handle, lw_observation *observation, double *inputs);
 static lw_status lwpy_on_batch_inputs(void *handle, lw_batch_states *states, double *inputs);
+static lw_status lwpy_on_slopes(void *handle, lw_observation *observation, lw_input_slopes *slopes);
+static lw_status lwpy_on_batch_slopes(void *handle, lw_batch_states *states,
+                                      lw_input_slopes *slopes);
 // ----
 
 #endif

@@ -195,6 +195,13 @@ typedef struct lw_linear_desc {
     const double *states; ///< [lw_model_signal_states] of signals; NULL: the model's start
     const char *independent; ///< "JOINT,JOINT.q1": must be independent coordinates; NULL: any
     const char *outputs;     ///< columns of results, "joint.A.q0,body.rod.z"; NULL: the states
+    /** Inputs as functions of the motion; NULL: they are constant.  It finds `inputs`, and its values are those of the
+     *  state.  A and C are then of the closed loop, A + B K and C + D K; u is what is added to the values of the callback */
+    lw_input_callback callback;
+    /** Of the callback; NULL: K are differences of order six of the callback.  It is compared with differences first, as
+     *  by lw_sim_check_jacobian */
+    lw_input_jacobian jacobian;
+    void *callback_user;
 } lw_linear_desc;
 
 /** Matrices of
@@ -203,7 +210,8 @@ typedef struct lw_linear_desc {
  *  (integrals, lags, controllers); u the model's inputs.  Switches and relays keep their values; events are left out.
  *  For states that are not in equilibrium A is the derivative of the rates along the motion.
  *  @param desc  may be NULL
- *  @return LW_ERR_SINGULAR, LW_ERR_ARGUMENT (a name), LW_ERR_UNSUPPORTED, LW_ERR_NOT_FINITE, LW_ERR_MEMORY
+ *  @return LW_ERR_SINGULAR, LW_ERR_ARGUMENT (a name; a Jacobian that is wrong), LW_ERR_UNSUPPORTED, LW_ERR_NOT_FINITE,
+ *          LW_ERR_MEMORY; the status of the callback
  *  @cost  O(f n^3) */
 LW_API lw_status lw_linearize(const lw_model *model, const lw_linear_desc *desc, lw_linear **linear,
                               lw_error *error);

@@ -42,6 +42,10 @@ typedef struct lw_batch_states {
  *  @thread  called by the threads of the batch, at the same time for different instances: with `threads` 1 only by the
  *           caller's */
 typedef lw_status (*lw_batch_callback)(void *user, const lw_batch_states *states, double *inputs);
+/** Its Jacobian, as lw_input_jacobian: arrays of `slopes` have one more dimension before the others, [count].
+ *  It is called for one instance at a time, for only steps of separate simulations (lw_batch_desc.options) read it. */
+typedef lw_status (*lw_batch_jacobian)(void *user, const lw_batch_states *states,
+                                       const lw_input_slopes *slopes);
 
 /** What can vary, by name.  The initial state: `joint.NAME.q0`, `joint.NAME.qd0`, ... as in results
  *  (spherical and free joints `qw` ... `wz`), of tree joints and coordinates that do not follow a
@@ -66,6 +70,7 @@ typedef struct lw_batch_desc {
     void *callback_user;
     size_t
         memory; ///< of lw_sweep: bytes of the instances that exist at the same time, about; 0: 64 MiB
+    lw_batch_jacobian jacobian; ///< of the callback, as lw_sim_set_jacobian; NULL: it is not known
 } lw_batch_desc;
 
 /** Creates the instances at their start, t = 0.

@@ -214,6 +214,37 @@ typedef lw_status (*lw_input_callback)(void *user, const lw_observation *state, 
  *  @return LW_ERR_ARGUMENT: the model has no inputs */
 LW_API lw_status lw_sim_set_callback(lw_sim *sim, lw_input_callback callback, void *user);
 
+/** Derivatives of inputs by what an lw_input_callback reads.  All are zero on entry; of what it does not read they stay
+ *  so.  Each is partial, by one member of the lw_observation alone: a function of `q` has no derivative by poses, though
+ *  the joint's angle determines them. */
+typedef struct lw_input_slopes {
+    int ninput, nv, nstate, nbody; ///< sizes; ground is body 0
+    /** [inputs][nv] by joint coordinates, along the joint speeds: of coordinates in quaternions by the rotation vector (and
+     *  displacement) in the axes of `qd` */
+    double *by_q;
+    double *by_qd;        ///< [inputs][nv] by joint speeds
+    double *by_states;    ///< [inputs][nstate] by states of signals
+    double (*by_pose)[6]; ///< [inputs][nbody] by the position, world axes; by a rotation, body axes
+    double (*by_twist)[6]; ///< [inputs][nbody] by the velocity, world axes; angular one, body axes
+} lw_input_slopes;
+/** Jacobian of an lw_input_callback, with its `user`.
+ *  @param state   as of the callback       @param slopes  out
+ *  @return as of the callback; LW_ERR_NOT_FINITE too where an entry is not finite */
+typedef lw_status (*lw_input_jacobian)(void *user, const lw_observation *state,
+                                       const lw_input_slopes *slopes);
+/** Sets the Jacobian of the callback; NULL: it is not known.  It is read where integrators need derivatives: by index3 in
+ *  Newton's matrix, by bdf in place of calls of the callback for differences.  The others do not call it.  What the
+ *  equations are does not depend on it: a wrong one costs iterations and steps.  Setting a callback removes it.
+ *  Its memory is allocated here.      @return LW_ERR_ARGUMENT: there is no callback */
+LW_API lw_status lw_sim_set_jacobian(lw_sim *sim, lw_input_jacobian jacobian);
+/** Compares the Jacobian with central differences of the callback at the present state, by each number that it may
+ *  read.
+ *  @param tolerance  of an entry relative to the largest of its input and kind; 0: 1e-5
+ *  @param largest    out: the largest such deviation; may be NULL
+ *  @cost  two calls of the callback for each number
+ *  @return LW_ERR_ARGUMENT: there is no Jacobian, or it differs; the message names input, number and both values */
+LW_API lw_status lw_sim_check_jacobian(lw_sim *sim, double tolerance, double *largest);
+
 /** What an impact did. */
 typedef struct lw_impact {
     double time;

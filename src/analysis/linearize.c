@@ -1,10 +1,11 @@
-// linearize.c -- xdot = A x + B u about a state, x = (y, z) in independent coordinates.
+// linearize.c -- xdot = A x + B u about a state, x = (y, z) in independent coordinates.  With a callback of the inputs, of
+// derivative K by the states, A is A + B K and C is C + D K.
 //
 //   dz/dt = zdot(y, z, u)      derivatives of the reduced equations; with joints of callers differences along the
 //                              constraint manifold
 //   dy/dt = dz - [v, B dy]     in independent rows; the bracket is that of increments in axes of F2, of rotations and
 //                              displacements of free joints: zero of scalar coordinates
-#include "analysis/linear.h"
+#include "analysis/feedback.h"
 #include "analysis/reduced.h"
 
 #include "base/assert.h"
@@ -300,6 +301,12 @@ static lw_status compute(lw_linear *linear, const lw_linear_desc *desc, lwi_anal
                    .given = desc->inputs};
     double *still = LWI_PUSH(arena, double, m->n);
     if (!w.y || !w.z || !w.inputs || !w.c || !w.cdot || !still) return no_memory(error);
+    lwi_analysis_feedback feedback;
+    const bool closed = desc->callback && linear->ninput > 0;
+    if (closed) {
+        TRY(lwi_analysis_feedback_create(linear, desc, state, arena, &feedback, error));
+        w.given = feedback.inputs;
+    }
     m->inputs = w.inputs;
     for (int k = 0; k < linear->f; k++) linear->unit[k] = lwi_manifold_unit(m, m->independent[k]);
     linear->weight = lwi_analysis_weight(m->model);
@@ -308,11 +315,16 @@ static lw_status compute(lw_linear *linear, const lw_linear_desc *desc, lwi_anal
     kinematic_rows(linear, state);
     TRY(dynamic_rows(&w, arena, error));
     body_motions(linear, state, still);
-    m->inputs = desc->inputs;
+    m->inputs = w.given;
     m->states = (lwi_states){0};
-    if (desc->outputs && *desc->outputs)
-        return lwi_linear_outputs(linear, state, desc->outputs, error);
-    return states_as_outputs(linear, error);
+    TRY(desc->outputs && *desc->outputs ? lwi_linear_outputs(linear, state, desc->outputs, error)
+                                        : states_as_outputs(linear, error));
+    if (!closed) return LW_OK;
+    TRY(lwi_analysis_feedback_gains(&feedback, arena, error));
+    const size_t f = (size_t)linear->f, n = (size_t)linear->n, p = (size_t)linear->ninput;
+    lwi_analysis_feedback_close(&feedback, n - f, linear->B + f * p, linear->A + f * n);
+    lwi_analysis_feedback_close(&feedback, (size_t)linear->noutput, linear->D, linear->C);
+    return LW_OK;
 }
 
 lw_status lw_linearize(const lw_model *model, const lw_linear_desc *desc, lw_linear **linear,

@@ -89,8 +89,8 @@ void lwi_analysis_state_destroy(lwi_analysis_state *s)
     lwi_manifold_destroy(&s->manifold);
 }
 
-lw_status lwi_analysis_near(lwi_analysis_state *s, const double *y, const double *z, bool forces,
-                            double *out, lw_error *error)
+lw_status lwi_analysis_neighbour(lwi_analysis_state *s, const double *y, const double *z,
+                                 lw_error *error)
 {
     lwi_manifold *m = &s->manifold;
     memset(s->increment, 0, (size_t)m->n * sizeof *s->increment);
@@ -102,6 +102,14 @@ lw_status lwi_analysis_near(lwi_analysis_state *s, const double *y, const double
     TRY(lwi_manifold_close(m, s->near_q, error));
     TRY(lwi_manifold_tangent(m, s->near_q, error));
     lwi_manifold_speeds(m, s->near_q, z, s->near_v);
+    return LW_OK;
+}
+
+lw_status lwi_analysis_near(lwi_analysis_state *s, const double *y, const double *z, bool forces,
+                            double *out, lw_error *error)
+{
+    lwi_manifold *m = &s->manifold;
+    TRY(lwi_analysis_neighbour(s, y, z, error));
     TRY(lwi_manifold_force(m, s->near_q, s->near_v, out, error));
     return forces ? LW_OK : lwi_manifold_accelerations(m, out, error);
 }

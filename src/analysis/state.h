@@ -27,6 +27,9 @@ int lwi_analysis_signals(const lw_model *model, int *index);
 /** Takes near_q, near_z as the state. */
 lw_status lwi_analysis_state_take(lwi_analysis_state *state, lw_error *error);
 
+/** near_q, near_v := a neighbour: q moved by B y, the independent speeds z. */
+lw_status lwi_analysis_neighbour(lwi_analysis_state *state, const double *y, const double *z,
+                                 lw_error *error);
 /** The reduced force (`forces`) or the accelerations zdot [f] of a neighbour: q moved by B y, the speeds z. */
 lw_status lwi_analysis_near(lwi_analysis_state *state, const double *y, const double *z,
                             bool forces, double *out, lw_error *error);

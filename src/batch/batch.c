@@ -75,27 +75,37 @@ static lw_status keep_variant_failure(lw_batch *b, int v, lw_status status, cons
     return LW_OK;
 }
 
-// An lw_input_callback of the simulation of one instance.
+static lw_batch_states states_of(const lwi_variant *variant, const lw_observation *o)
+{
+    const lw_model *model = variant->model;
+    return (lw_batch_states){.count = 1,
+                             .instance = &variant->call.number,
+                             .time = &o->time,
+                             .nq = model->nq,
+                             .nv = model->nv,
+                             .nbody = model->nbody,
+                             .nstate = model->nstate,
+                             .q = o->q,
+                             .qd = o->qd,
+                             .states = o->states,
+                             .position = o->position,
+                             .quaternion = o->quaternion,
+                             .velocity = o->velocity,
+                             .angular_velocity = o->angular_velocity};
+}
+
+// An lw_input_callback of the simulation of one instance, and its lw_input_jacobian.
 static lw_status call_back(void *user, const lw_observation *o, double *inputs)
 {
     const lwi_variant *variant = user;
-    const lw_batch *b = variant->call.batch;
-    const lw_model *model = variant->model;
-    const lw_batch_states states = {.count = 1,
-                                    .instance = &variant->call.number,
-                                    .time = &o->time,
-                                    .nq = model->nq,
-                                    .nv = model->nv,
-                                    .nbody = model->nbody,
-                                    .nstate = model->nstate,
-                                    .q = o->q,
-                                    .qd = o->qd,
-                                    .states = o->states,
-                                    .position = o->position,
-                                    .quaternion = o->quaternion,
-                                    .velocity = o->velocity,
-                                    .angular_velocity = o->angular_velocity};
-    return b->callback(b->callback_user, &states, inputs);
+    const lw_batch_states states = states_of(variant, o);
+    return variant->call.batch->callback(variant->call.batch->callback_user, &states, inputs);
+}
+static lw_status differentiate(void *user, const lw_observation *o, const lw_input_slopes *slopes)
+{
+    const lwi_variant *variant = user;
+    const lw_batch_states states = states_of(variant, o);
+    return variant->call.batch->jacobian(variant->call.batch->callback_user, &states, slopes);
 }
 
 static lw_status set_callback(lw_batch *b, const draft *d, int v, lw_error *why)
@@ -104,7 +114,8 @@ static lw_status set_callback(lw_batch *b, const draft *d, int v, lw_error *why)
     if (!b->callback) return LW_OK;
     variant->call.batch = b;
     variant->call.number = lw_batch_number(b, d->first[v]);
-    const lw_status status = lw_sim_set_callback(variant->sim, call_back, variant);
+    lw_status status = lw_sim_set_callback(variant->sim, call_back, variant);
+    if (status == LW_OK && b->jacobian) status = lw_sim_set_jacobian(variant->sim, differentiate);
     if (status == LW_OK) return LW_OK;
     *why = *lw_sim_error(variant->sim);
     lw_sim_destroy(variant->sim); // it cannot begin
@@ -543,6 +554,7 @@ static lw_status build(lw_batch *b, const lw_batch_desc *desc, lwi_arena *scratc
     b->ninput = b->model->desc.ninput;
     b->callback = desc->callback;
     b->callback_user = desc->callback_user;
+    b->jacobian = desc->jacobian;
     TRY(check_options(b, desc));
     TRY(check_values(b, &d, scratch));
     TRY(keep_values(b, desc));

@@ -70,7 +70,8 @@ struct lw_batch {
     bool alone; ///< each instance has a separate simulation, which makes its steps; no lanes
     lw_batch_callback callback; ///< NULL: none
     void *callback_user;
-    bool keep; ///< instances that cannot begin have failed, and the others run
+    lw_batch_jacobian jacobian; ///< NULL: none
+    bool keep;                  ///< instances that cannot begin have failed, and the others run
     int nvary;
     const char **vary;        ///< [nvary] names of what differs
     const int *number;        ///< [n] of the instances in a sweep; NULL: their index

@@ -33,6 +33,9 @@ typedef struct lwi_problem {
      *  the start of the previous step, of length last_h; 0: no previous step.  NULL: equal steps. */
     double (*error)(void *user, double h, const double *before, const double *after, double last_h,
                     const double *last);
+    /** Around the differences of a Jacobian by (t, x): what is costly in the rates may be linear there.  NULL: rates are
+     *  the same everywhere. */
+    lw_status (*difference)(void *user, bool begin, double t, const double *x);
     void *user;
     const lw_error *why; ///< of the last failed `rates`, quoted in messages; may be NULL
     double rtol;

@@ -93,6 +93,13 @@ static bool hopeless(const solver *self)
 }
 
 // 0: done; > 0: try a smaller step; < 0: give up
+static int fail(solver *self, lw_status status)
+{
+    self->failure = status;
+    self->unfinite |= status == LW_ERR_NOT_FINITE;
+    return status == LW_ERR_NOT_FINITE ? 1 : -1;
+}
+
 static int rates(sunrealtype t, N_Vector y, N_Vector ydot, void *user)
 {
     solver *self = user;
@@ -106,12 +113,10 @@ static int rates(sunrealtype t, N_Vector y, N_Vector ydot, void *user)
     const lw_status status = lwi_problem_rates(&self->problem, t, N_VGetArrayPointer(y),
                                                N_VGetArrayPointer(ydot), &self->why);
     if (status == LW_OK) return 0;
-    self->failure = status;
-    self->unfinite |= status == LW_ERR_NOT_FINITE;
     self->at_start =
         t == self->t && !memcmp(N_VGetArrayPointer(y), N_VGetArrayPointer(self->accepted),
                                 (size_t)self->problem.n * sizeof(double));
-    return status == LW_ERR_NOT_FINITE ? 1 : -1;
+    return fail(self, status);
 }
 
 // Messages of SUNDIALS become a status.  Up to version 6 every solver has its own handler,
@@ -188,25 +193,39 @@ static bool create_erk(solver *self)
 // Jacobian by forward differences, column by column.  CVODE's own allocates a vector header each
 // time.  A component is moved by sqrt(eps) of its magnitude, or of the one at which its absolute
 // tolerance equals the relative one.
-static int jacobian(sunrealtype t, N_Vector y, N_Vector ydot, SUNMatrix J, void *user,
-                    N_Vector moved_, N_Vector rate_, N_Vector unused)
+static int differences(solver *self, double t, N_Vector y, N_Vector ydot, SUNMatrix J,
+                       N_Vector moved_, N_Vector rate_)
 {
-    solver *self = user;
     double *moved = N_VGetArrayPointer(moved_);
     const double *rate = N_VGetArrayPointer(rate_), *f = N_VGetArrayPointer(ydot);
-    (void)unused;
     N_VScale(1, y, moved_);
     for (int j = 0; j < self->problem.n; j++) {
         const double at = moved[j];
         const double size = fmax(fabs(at), self->problem.atol[j] / self->problem.rtol);
         moved[j] = at + sqrt(DBL_EPSILON) * size;
-        const int flag = rates(t, moved_, rate_, user);
+        const int flag = rates(t, moved_, rate_, self);
         if (flag) return flag;
         double *column = SUNDenseMatrix_Column(J, j);
         for (int i = 0; i < self->problem.n; i++) column[i] = (rate[i] - f[i]) / (moved[j] - at);
         moved[j] = at;
     }
     return 0;
+}
+
+static int jacobian(sunrealtype t, N_Vector y, N_Vector ydot, SUNMatrix J, void *user,
+                    N_Vector moved, N_Vector rate, N_Vector unused)
+{
+    solver *self = user;
+    const lwi_problem *p = &self->problem;
+    (void)unused;
+    if (hopeless(self)) return -1;
+    const lw_status status =
+        p->difference ? p->difference(p->user, true, t, N_VGetArrayPointer(y)) : LW_OK;
+    if (status != LW_OK && p->why) self->why = *p->why;
+    const int flag =
+        status == LW_OK ? differences(self, t, y, ydot, J, moved, rate) : fail(self, status);
+    if (p->difference) p->difference(p->user, false, t, NULL);
+    return flag;
 }
 
 static bool set_newton(solver *self)

@@ -22,6 +22,18 @@ void lwi_displace(const lw_model *model, double *q, const double *du)
     }
 }
 
+void lwi_displace_joint(const lwi_joint *joint, double *q, const double *du)
+{
+    const lwi_joint_type *type = joint->type;
+    double rate[LW_JOINT_MAX_NQ];
+    if (type->scalar)
+        memcpy(rate, du, (size_t)type->nv * sizeof *rate);
+    else
+        type->kinematics(&joint->par, q, du, rate);
+    for (int i = 0; i < type->nq; i++) q[i] += rate[i];
+    if (type->quaternion >= 0) quat_normalize(q + type->quaternion, q + type->quaternion);
+}
+
 static bool is_angular(const lwi_joint_type *type, int column)
 {
     if (type->scalar) return type->angles >> column & 1;

@@ -93,6 +93,9 @@ typedef struct lwi_feedback {
     void *user;
     lwi_snapshot *motion; ///< the present motion at the level TWIST, without merged bodies
     lw_status status; ///< of the first call that failed; no other follows until it is LW_OK again
+    /** Fills `slopes` at the motion and inputs of the last `apply`; NULL: their derivatives are not known. */
+    lw_status (*differentiate)(void *user);
+    struct lwi_input_slopes *slopes;
 } lwi_feedback;
 
 /** Workspace of one formulation for one model.  Only its creation allocates. */
@@ -176,6 +179,9 @@ struct lwi_formulation {
      *  unchanged.  NULL: the formulation has rates. */
     lw_status (*step)(lwi_work *, double t, double h, double *x, const double *inputs);
     const char *integrator; ///< with `step`: the integrator that calls it
+    /** With `step`: memory for derivatives of inputs that follow from the motion (lwi_feedback.differentiate), once.  NULL:
+     *  steps do not read them. */
+    lw_status (*take_slopes)(lwi_work *);
     /** With `step`: computes again what x keeps of the forces, as accelerations and multipliers, for the inputs at (t, x).
      *  NULL: steps do not begin with anything of that. */
     lw_status (*refresh)(lwi_work *, double t, double *x, const double *inputs);

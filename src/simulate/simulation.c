@@ -82,6 +82,11 @@ static lw_status step(void *user, double t, double h, double *x)
     return lwi_sim_own_step(sim, t, h, x);
 }
 
+static lw_status difference(void *user, bool begin, double t, const double *x)
+{
+    return lwi_sim_linear_inputs(user, begin, t, x);
+}
+
 static double step_error(void *user, double h, const double *before, const double *after,
                          double last_h, const double *last)
 {
@@ -166,6 +171,7 @@ static lw_status make_integrator(lw_sim *sim)
                                  .pre_step = needs_pre_step(sim) ? pre_step : NULL,
                                  .bound = sim->crossing.active ? bound : NULL,
                                  .accept = sim->crossing.active ? accept : NULL,
+                                 .difference = difference,
                                  .user = sim,
                                  .why = &sim->work->error,
                                  .rtol = o->rtol,

@@ -5,6 +5,7 @@
 #include "base/times.h"
 #include "initial/assemble.h"
 #include "kinematics/formulation.h"
+#include "kinematics/input_slopes.h"
 #include "integrate/integrator.h"
 #include "model/impulses.h"
 #include "kinematics/observe.h"
@@ -120,9 +121,12 @@ typedef struct lwi_callback {
     void *user;
     double *value; ///< [ninput] scratch; NULL before the first function
     lwi_snapshot snapshot;
-    bool failed;      ///< in the last call: observations use the inputs before
-    lw_status status; ///< what the last call returned
-    bool known;       ///< the inputs are those of the present state (of batches)
+    bool failed;                ///< in the last call: observations use the inputs before
+    lw_status status;           ///< what the last call returned
+    bool known;                 ///< the inputs are those of the present state (of batches)
+    lw_input_jacobian jacobian; ///< NULL: not known
+    lwi_input_slopes slopes;    ///< without memory before the first Jacobian
+    bool linear; ///< inputs are those of `slopes`, to first order (lwi_sim_linear_inputs)
 } lwi_callback;
 
 enum { LWI_PASSAGE_NODES = 6 };
@@ -262,6 +266,18 @@ lw_status lwi_sim_call_back(lw_sim *sim, double t, const double *x);
 lw_status lwi_callback_check(const lw_model *model, const double *value, double t, lw_error *error);
 /** The message of a callback that has failed.  @return the status */
 lw_status lwi_callback_fail(lw_status status, double t, lw_error *error);
+/** What a callback may read of a snapshot. */
+lw_observation lwi_callback_observation(const lwi_snapshot *motion);
+/** Slopes of a Jacobian at s->motion and s->inputs. */
+lw_status lwi_callback_slopes(lw_input_jacobian jacobian, void *user, lwi_input_slopes *s,
+                              lw_error *error);
+/** Compares slopes with differences of the callback at s->motion.
+ *  @param tolerance, largest  of lw_sim_check_jacobian      @return LW_ERR_ARGUMENT; the status of the callback */
+lw_status lwi_callback_compare(lw_input_callback function, void *user, lwi_input_slopes *s,
+                               double tolerance, double *largest, lw_error *error);
+/** `begin`: until the next call inputs follow from the Jacobian at (t, x), to first order, without calls of the callback:
+ *  for differences of the rates.  Nothing where there is none. */
+lw_status lwi_sim_linear_inputs(lw_sim *sim, bool begin, double t, const double *x);
 /** A step by the formulation's `step`, with the inputs of the caller's function. */
 lw_status lwi_sim_own_step(lw_sim *sim, double t, double h, double *x);
 /** Before the first step after a change: computes again what the state keeps of forces (lwi_formulation.refresh), where

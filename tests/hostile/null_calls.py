@@ -35,6 +35,7 @@ OPTIONAL = {
     "lw_batch_apply_impulse": "impact", "lw_study_create": "columns", "lw_plot_table": "options",
     "lw_model_joint_tree": "q_first nq v_first nv", "lw_batch_get_state": "time x",
     "lw_result_read_state": "time", "lw_sensitivity_at": "error", "lw_response_evaluate": "jacobian", "lw_store_part_rows": "first", "lw_checkpoint_take": "measures", "lw_checkpoint_restore": "measures", "lw_store_verify": "report",
+    "lw_sim_check_jacobian": "largest",
 }
 
 # an argument that works, by function and parameter, by parameter, by type
@@ -78,14 +79,14 @@ BY_FUNCTION = {
 }
 BY_NAME = {
     "file": '"null-out.svg"', "source": '"a"', "name": '"null"', "text": "text", "how": "text", "size": "sizeof text",
-    "how_size": "sizeof text", "time": "0", "t": "0", "count": "1", "index": "0", "instance": "0", "input": "0",
+    "how_size": "sizeof text", "time": "0", "t": "0", "count": "1", "tolerance": "0", "index": "0", "instance": "0", "input": "0",
     "parameter": "0", "statistic": "LW_STATISTIC_LAST", "row": "0", "first": "0", "room": "8", "loop": "0", "column": "0", "duration": "0.1", "value": "0", "level":
     "LW_OBSERVE_ENERGY", "body": "(lw_body){1}", "joint": "(lw_joint){0}", "marker": "0", "measure": "0", "event": "0", "function": "0", "mesh": "(lw_mesh){1}", "place": "(lw_place){0}", "reference": "NULL",
     "acceleration": "(lw_vec3){0}", "point": "(lw_vec3){0}", "axes": "LW_AXES_WORLD", "part": "0", "rows": "1", "threads": "1", "lanes": "1", "status": "LW_OK",
 }
 BY_TYPE = {
     "const double *": "zeros", "double *": "out", "int *": "&number", "lw_error *": "&error",
-    "FILE *": "file", "void *": "NULL", "const lw_allocator *": "NULL", "lw_progress": "NULL", "lw_row": "NULL", "lw_input_callback": "NULL", "lw_interrupt": "NULL",
+    "FILE *": "file", "void *": "NULL", "const lw_allocator *": "NULL", "lw_progress": "NULL", "lw_row": "NULL", "lw_input_callback": "NULL", "lw_input_jacobian": "NULL", "lw_interrupt": "NULL",
     "lw_batch_row": "NULL", "callback": "NULL", "lw_summary *": "&summary", "lw_step_times *": "&times",
     "lw_store_state *": "&store_state", "lw_store_damage": "NULL", "lw_options *": "&options", "const lw_options *": "&options", "lw_plot_options *": "&plot_options",
     "const lw_plot_options *": "&plot_options", "lw_signal *": "&function", "lw_body *": "&body", "lw_mesh *": "&mesh", "lw_joint *": "&joint",

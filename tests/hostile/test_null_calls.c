@@ -138,6 +138,18 @@ static lw_view_desc lw_view_desc_;
 static lw_wrench_desc lw_wrench_desc_;
 static lw_writer_desc lw_writer_desc_;
 
+// A callback of inputs that leaves them alone, and its Jacobian.
+static lw_status leave_inputs(void *user, const lw_observation *seen, double *inputs)
+{
+    (void)user, (void)seen, (void)inputs;
+    return LW_OK;
+}
+static lw_status leave_slopes(void *user, const lw_observation *seen, const lw_input_slopes *slopes)
+{
+    (void)user, (void)seen, (void)slopes;
+    return LW_OK;
+}
+
 #include "null_calls.inc"
 
 static void write_file(const char *path, const char *content)
@@ -178,6 +190,8 @@ static void create_objects(void)
     add_bodies(the_lw_builder);
     lwt_ok(lw_sim_create(the_lw_model, &lw_sim_desc_, &the_lw_sim, &error), &error);
     lw_sim_get_state(the_lw_sim, &(double){0}, state);
+    lwt_ok(lw_sim_set_callback(the_lw_sim, leave_inputs, NULL), lw_sim_error(the_lw_sim));
+    lwt_ok(lw_sim_set_jacobian(the_lw_sim, leave_slopes), lw_sim_error(the_lw_sim));
     lwt_ok(lw_sim_observe(the_lw_sim, LW_OBSERVE_ACCELERATION, &observation), &error);
     lw_writer_desc_ = (lw_writer_desc){.sim = the_lw_sim, .level = LW_OBSERVE_ENERGY};
     lwt_ok(lw_writer_create("null-in.csv", &lw_writer_desc_, &the_lw_writer, &error), &error);

@@ -7,7 +7,8 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from ._errors import check, text_of, unknown
+from ._callback import Callback, InputFunction, InputJacobian
+from ._errors import ArgumentError, check, text_of, unknown
 from ._memory import Array
 from ._model import Model
 from ._native import ffi, lib
@@ -162,7 +163,8 @@ class LinearSystem:
 
 def linearize(model: Model, *, q: Optional[Array] = None, v: Optional[Array] = None, time: float = 0.0,
               inputs: Optional[Mapping[str, float]] = None, independent: Names = None,
-              outputs: Names = None, states: Optional[Array] = None) -> LinearSystem:
+              outputs: Names = None, states: Optional[Array] = None, callback: Optional[InputFunction] = None,
+              jacobian: Optional[InputJacobian] = None) -> LinearSystem:
     """Matrices A, B, C, D about a state.
 
     :param q, v: coordinates and speeds of the tree (:class:`Data`); default: the model's start
@@ -171,6 +173,8 @@ def linearize(model: Model, *, q: Optional[Array] = None, v: Optional[Array] = N
     :param independent: joints, or "JOINT.q1", that must be independent coordinates
     :param outputs: result columns, "joint.A.q0"; default: the states
     :param states: of signals, as in ``Model.signal_states``; default: those of the start
+    :param callback, jacobian: inputs as functions of the motion, as of :meth:`Simulation.set_callback`: A and C are then
+        those of the closed loop, A + B K and C + D K, K by the Jacobian, or by differences where there is none
     """
     values, keep = _inputs(model, inputs), [_list(independent), _list(outputs)]
     desc = ffi.new("lw_linear_desc *", {"inputs": values, "time": time, "independent": keep[0],
@@ -185,20 +189,39 @@ def linearize(model: Model, *, q: Optional[Array] = None, v: Optional[Array] = N
             raise ValueError(f"{name} has shape {exact.shape}, expected ({size},)")
         arrays.append(exact)
         setattr(desc, name, ffi.cast("double *", exact.ctypes.data))
+    called = _called(model, callback, jacobian)
+    if called is not None:
+        lib.lwpy_linear_set_callback(desc, called.handle, jacobian is not None)
     linear, error = ffi.new("lw_linear **"), ffi.new("lw_error *")
-    check(lib.lw_linearize(model._handle, desc, linear, error), error)
+    status = lib.lw_linearize(model._handle, desc, linear, error)
+    if status < 0 and called is not None:
+        called.finish()
+    check(status, error)
     del arrays
     return LinearSystem(linear[0], model)
 
 
+def _called(model: Model, callback: Optional[InputFunction], jacobian: Optional[InputJacobian]) -> Optional[Callback]:
+    if callback is not None:
+        return Callback(model, callback, jacobian)
+    if jacobian is not None:
+        raise ArgumentError("jacobian: expected a callback that it is the derivative of")
+    return None
+
+
 def modes(model: Model, *, at: str = "equilibrium", inputs: Optional[Mapping[str, float]] = None,
-          independent: Names = None) -> List[Mode]:
+          independent: Names = None, callback: Optional[InputFunction] = None,
+          jacobian: Optional[InputJacobian] = None) -> List[Mode]:
     """Natural frequencies, damping ratios and shapes.
 
     :param at: "equilibrium", the one reached from the start, or "start"
+    :param callback, jacobian: as of :func:`linearize`, of the loop closed about the start
     """
+    if callback is not None and at == "equilibrium":
+        raise ArgumentError("callback: an equilibrium is found with constant inputs; expected at='start', of a model that "
+                            "starts where the loop rests")
     if at not in ("equilibrium", "start"):
         raise ValueError(f"at: expected 'equilibrium' or 'start', got {at!r}")
     if at == "equilibrium":
         model = equilibrium(model, inputs=inputs).model
-    return linearize(model, inputs=inputs, independent=independent).modes()
+    return linearize(model, inputs=inputs, independent=independent, callback=callback, jacobian=jacobian).modes()

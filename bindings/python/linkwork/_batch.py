@@ -8,7 +8,7 @@ from typing import Any, Iterable, Iterator, List, Mapping, Optional, Sequence, T
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._batch_callback import BatchCallback, BatchFunction, batch_callback, check_called
+from ._batch_callback import BatchCallback, BatchFunction, BatchJacobian, batch_callback, check_called
 from ._errors import ArgumentError, Error, make_error, path_bytes, text_of, unknown
 from ._memory import Array, doubles, numbers, real, view
 from ._model import Model, Path, load, made_model
@@ -125,7 +125,8 @@ def simulate_batch(model: Union[Model, Path], vary: Optional[Mapping[str, ArrayL
                    level: str = "reaction", columns: Union[None, str, Iterable[str]] = None,
                    output: Optional[Path] = None, threads: int = 0, lanes: int = 0,
                    memory: int = 0, progress: Optional[Progress] = None,
-                   callback: Optional[BatchFunction] = None, **options: Any) -> BatchResult:
+                   callback: Optional[BatchFunction] = None, jacobian: Optional[BatchJacobian] = None,
+                   **options: Any) -> BatchResult:
     """Simulates instances of a model that differ in what `vary` names.
 
     :param vary: name: values of all instances, or one for all: ``joint.NAME.q0``, ``input.NAME``,
@@ -139,6 +140,8 @@ def simulate_batch(model: Union[Model, Path], vary: Optional[Mapping[str, ArrayL
         evaluation of the rates: all inputs [instances, inputs], or some by name. The integrators that compute in lanes
         call it once for all instances of a thread (`threads`: then 1 by default), others for one. The values of an
         instance depend on its row only. An exception ends the run and is raised, with the rows so far as ``result``
+    :param jacobian: of the callback, for the integrators index3 and bdf: derivatives as of
+        :meth:`Simulation.set_callback`, each with one more dimension in front, the instances of the call
     :param options: of the run; the integrators "dopri54" (auto) and "rk4" compute in lanes
 
     Every instance is bit for bit equal to a single run. A failed one does not affect the others. An instance
@@ -153,7 +156,7 @@ def simulate_batch(model: Union[Model, Path], vary: Optional[Mapping[str, ArrayL
         options["duration"] = duration
     if isinstance(columns, str):
         options["columns"], columns = columns, None
-    called, threads = batch_callback(model, callback, threads)
+    called, threads = batch_callback(model, callback, jacobian, threads)
     desc, values, used = _described(model, vary, instances, make_options(model._options, options), called,
                                     threads=threads, lanes=lanes, memory=memory)
     count = len(values)
@@ -246,14 +249,15 @@ class Batch:
     Every instance is bit for bit equal to a :class:`Simulation` with the same integrator.
     For whole runs :func:`simulate_batch` takes less memory.
 
-    :param vary, instances, threads, lanes, callback, options: as of :func:`simulate_batch`
+    :param vary, instances, threads, lanes, callback, jacobian, options: as of :func:`simulate_batch`
     """
 
     def __init__(self, model: Union[Model, Path], vary: Optional[Mapping[str, ArrayLike]] = None, *,
                  instances: Optional[int] = None, threads: int = 0, lanes: int = 0,
-                 callback: Optional[BatchFunction] = None, **options: Any) -> None:
+                 callback: Optional[BatchFunction] = None, jacobian: Optional[BatchJacobian] = None,
+                 **options: Any) -> None:
         self.model = made_model(load(model) if not isinstance(model, Model) else model)
-        self._called, threads = batch_callback(self.model, callback, threads)
+        self._called, threads = batch_callback(self.model, callback, jacobian, threads)
         desc, self.values, used = _described(self.model, vary or {}, instances,
                                              make_options(self.model._options, options), self._called,
                                              threads=threads, lanes=lanes)

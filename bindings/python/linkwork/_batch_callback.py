@@ -6,6 +6,7 @@ from typing import Any, Callable, Mapping, Optional, Tuple, Union
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ._callback import take_slopes
 from ._errors import ArgumentError, KeptException, check, keep_exception, unknown
 from ._memory import Array, numbers, real
 from ._model import Model
@@ -63,18 +64,24 @@ class BatchStates:
 BatchFunction = Callable[[BatchStates], Union[ArrayLike, Mapping[str, ArrayLike]]]
 
 
-class BatchCallback(KeptException):
-    """The function of a batch; its first exception ends the run."""
+#: gets the states of instances, gives derivatives as of ``Simulation.set_callback``, with a row for each instance
+BatchJacobian = Callable[[BatchStates], Mapping[str, ArrayLike]]
 
-    def __init__(self, model: Model, function: BatchFunction) -> None:
-        if not callable(function):
-            raise ArgumentError(f"callback: expected a function, got {type(function).__name__}")
+
+class BatchCallback(KeptException):
+    """The function of a batch, and its Jacobian or None; the first exception ends the run."""
+
+    def __init__(self, model: Model, function: BatchFunction, jacobian: Optional[BatchJacobian] = None) -> None:
+        for what, given in (("callback", function), ("jacobian", jacobian)):
+            if not callable(given) and not (what == "jacobian" and given is None):
+                raise ArgumentError(f"{what}: expected a function, got {type(given).__name__}")
         self.model, self.names, self.function = model, list(model.inputs), function
+        self.jacobian: Any = jacobian
         self.handle = ffi.new_handle(self)
 
     def describe(self, desc: Any) -> None:
         """Sets it in a lw_batch_desc, which must not outlive it."""
-        lib.lwpy_batch_set_callback(desc, self.handle)
+        lib.lwpy_batch_set_callback(desc, self.handle, self.jacobian is not None)
 
     def __call__(self, pointer: Any, inputs: Any) -> int:
         if self.exception is not None:  # in another thread, or before
@@ -84,6 +91,17 @@ class BatchCallback(KeptException):
         table = np.frombuffer(ffi.buffer(inputs, n * len(self.names) * 8), dtype=np.float64).reshape(n, len(self.names))
         try:
             self._take(self.function(states), table)
+        finally:
+            states.end()
+        return 0
+
+    def differentiate(self, pointer: Any, slopes: Any) -> int:
+        """Fills an ``lw_input_slopes`` with a row for each instance."""
+        if self.exception is not None:
+            return int(lib.LW_ERR_INTERRUPTED)
+        states = BatchStates(self.model, pointer)
+        try:
+            take_slopes(self.jacobian(states), slopes, (len(states),))
         finally:
             states.end()
         return 0
@@ -109,11 +127,21 @@ def lwpy_on_batch_inputs(handle: Any, states: Any, inputs: Any) -> int:
     return int(callback(states, inputs))
 
 
-def batch_callback(model: Model, function: Optional[BatchFunction], threads: int) -> Tuple[Optional[BatchCallback], int]:
+@ffi.def_extern(  # type: ignore[untyped-decorator,misc,unused-ignore]
+    error=lib.LW_ERR_INTERRUPTED, onerror=keep_exception)
+def lwpy_on_batch_slopes(handle: Any, states: Any, slopes: Any) -> int:
+    callback = ffi.from_handle(handle)
+    return int(callback.differentiate(states, slopes))
+
+
+def batch_callback(model: Model, function: Optional[BatchFunction], jacobian: Optional[BatchJacobian],
+                   threads: int) -> Tuple[Optional[BatchCallback], int]:
     """The callback and the number of threads: one, if it is not chosen, so that a call gets all instances."""
     if function is None:
+        if jacobian is not None:
+            raise ArgumentError("jacobian: expected a callback that it is the derivative of")
         return None, threads
-    return BatchCallback(model, function), threads or 1
+    return BatchCallback(model, function, jacobian), threads or 1
 
 
 def check_called(called: Optional[BatchCallback], status: int, error: Any) -> None:
@@ -123,4 +151,4 @@ def check_called(called: Optional[BatchCallback], status: int, error: Any) -> No
     check(status, error)
 
 
-__all__ = ["BatchFunction", "BatchStates"]
+__all__ = ["BatchFunction", "BatchJacobian", "BatchStates"]

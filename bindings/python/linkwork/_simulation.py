@@ -13,8 +13,9 @@ from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping,
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._errors import (ArgumentError, Error, FileError, KeptException, StoppedError, check, keep_exception, make_error, path_bytes,
-                      text_of, unknown)
+from ._callback import Callback, InputFunction, InputJacobian
+from ._errors import (ArgumentError, Error, FileError, KeptException, StoppedError, check, make_error, path_bytes, text_of,
+                      unknown)
 from ._memory import Array, doubles, numbers, view
 from ._model import Joint, Model, Path, components, load, made_model
 from ._native import ffi, lib
@@ -107,36 +108,6 @@ def lwpy_on_progress(handle: Any, time: float, end: float) -> int:
 def lwpy_on_row(handle: Any, observation: Any) -> int:
     ffi.from_handle(handle).row(observation)
     return 0
-
-
-class Callback(KeptException):
-    """The function that computes the inputs of a simulation."""
-
-    def __init__(self, simulation: "Simulation", function: Callable[["Observation"], Any]) -> None:
-        self.function: Any = function
-        self.model, self.names = simulation.model, list(simulation.model.inputs)
-        self._owner, self._views = simulation._handle, {}  # type: Any, Dict[Any, Any]
-        self.handle = ffi.new_handle(self)
-
-    def __call__(self, pointer: Any, inputs: Any) -> int:
-        values = self.function(Observation(self.model, pointer, self._owner, self._views))
-        if isinstance(values, Mapping):
-            for name, value in values.items():
-                if name not in self.names:
-                    unknown("input", name, self.names)
-                inputs[self.names.index(name)] = float(value)
-            return 0
-        array = numbers(values, (len(self.names),), "values of the callback")
-        for i, value in enumerate(array):
-            inputs[i] = value
-        return 0
-
-
-@ffi.def_extern(  # type: ignore[untyped-decorator,misc,unused-ignore]
-    error=lib.LW_ERR_INTERRUPTED, onerror=keep_exception)
-def lwpy_on_inputs(handle: Any, observation: Any, inputs: Any) -> int:
-    callback = ffi.from_handle(handle)
-    return int(callback(observation, inputs))
 
 
 # -------------------------------------------------------------------------------------- observation
@@ -620,18 +591,39 @@ class Simulation:
             check(lib.lw_result_restore(found._handle, row, self._handle, how, 1024, error), error)
         return text_of(how)
 
-    def set_callback(self, function: Optional[Callable[["Observation"], Any]]) -> None:
+    def set_callback(self, function: Optional[InputFunction], jacobian: Optional[InputJacobian] = None) -> None:
         """Inputs as functions of the state: forces and controllers of users.
 
         :param function: called in every evaluation of the rates with an :class:`Observation` of level "twist", valid
             during the call; returns all inputs in the order of ``model.inputs``, or those that it sets, by name.
             It must give the same values for the same state. An exception ends the run and is raised. ``None``: inputs
             keep their values again
+        :param jacobian: called with the same; returns the derivatives of all inputs by what the function reads, a
+            dictionary of some of "q", "qd": [inputs, nv], joint coordinates along the joint speeds, and speeds;
+            "states": [inputs, states] of signals; "pose", "twist": [inputs, bodies, 6], by position (world axes) and
+            rotation (body axes), velocity (world axes) and angular velocity (body axes). Without the inputs' dimension
+            where there is one input. Of what is missing they are zero. Integrators that need derivatives take it:
+            index3 and bdf
         """
-        callback = None if function is None else Callback(self, function)
+        callback = None if function is None else Callback(self.model, function, jacobian, self._handle)
+        if function is None and jacobian is not None:
+            raise ArgumentError("jacobian: expected a function that it is the derivative of")
+        handle = ffi.NULL if callback is None else callback.handle
         with self._alone():
-            self._check(lib.lwpy_sim_set_callback(self._handle, ffi.NULL if callback is None else callback.handle))
             self._callback = callback
+            self._check(lib.lwpy_sim_set_callback(self._handle, handle, jacobian is not None))
+
+    def check_jacobian(self, tolerance: float = 0.0) -> float:
+        """Compares the Jacobian of the callback with central differences at the present state.
+
+        :param tolerance: of an entry relative to the largest of its input and kind; 0: 1e-5
+        :returns: the largest such deviation; one above the tolerance is an :class:`ArgumentError` that names input,
+            coordinate and both values
+        """
+        largest = ffi.new("double *")
+        with self._alone():
+            self._check(lib.lw_sim_check_jacobian(self._handle, tolerance, largest))
+        return float(largest[0])
 
     # -------------------------------------------------------------------------------------- motion
 

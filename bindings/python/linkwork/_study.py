@@ -9,7 +9,7 @@ from typing import Any, Dict, Iterable, Iterator, Mapping, Optional, Union
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._batch_callback import BatchCallback, BatchFunction, batch_callback, check_called
+from ._batch_callback import BatchCallback, BatchFunction, BatchJacobian, batch_callback, check_called
 from ._errors import ArgumentError, check, make_error, path_bytes, text_of, unknown
 from ._memory import Array, real, view
 from ._model import Model, Path, load
@@ -118,7 +118,8 @@ def sweep(model: Union[Model, Path], space: Mapping[str, Union[str, ArrayLike]],
           rows: Optional[Path] = None, duration: Optional[float] = None, output: Optional[Path] = None,
           level: str = "reaction", threads: int = 0, lanes: int = 0, memory: int = 0,
           progress: Optional[Progress] = None, store: Optional[Path] = None, executor: Any = None, part_rows: int = 0,
-          callback: Optional[BatchFunction] = None, **options: Any) -> Study:
+          callback: Optional[BatchFunction] = None, jacobian: Optional[BatchJacobian] = None,
+          **options: Any) -> Study:
     """Runs the variants of a model; returns the table of their measures, with the bits of ``linkwork sweep --table``.
 
     :param space: what varies: name: a list of values, or a string as of ``--vary``: ``"400 mm:600 mm"``,
@@ -133,7 +134,7 @@ def sweep(model: Union[Model, Path], space: Mapping[str, Union[str, ArrayLike]],
     :param executor: makes the parts of a `store`: a ``concurrent.futures.Executor`` of threads, processes or
         ``mpi4py.futures``, a ``distributed.Client`` of Dask, or the module ``ray``; each part with `threads`, default 1
     :param part_rows: variants of a part; 0: found by running a few
-    :param callback: inputs as functions of the states, as of :func:`simulate_batch`; not with a `store`
+    :param callback, jacobian: inputs as functions of the states, as of :func:`simulate_batch`; not with a `store`
 
     A variant that fails is a row with its reason in :attr:`Study.failures`. A study that is stopped raises an
     :class:`Error` with the table so far as ``result``.
@@ -144,7 +145,7 @@ def sweep(model: Union[Model, Path], space: Mapping[str, Union[str, ArrayLike]],
         options["duration"] = duration
     table = _design(model, space, design, seed, rows)
     settings = make_options(model._options, options)
-    called, threads = batch_callback(model, callback, threads)
+    called, threads = batch_callback(model, callback, jacobian, threads)
     if store is not None or executor is not None:
         if called is not None:
             raise ArgumentError("callback: a study in a folder has none: its parts may run elsewhere")

@@ -126,3 +126,19 @@ joints:
     gains = np.array([[-60.0, -9.0]])
     assert np.allclose(opened.A + opened.B @ gains, closed.A, rtol=1e-12, atol=1e-12)
     assert not np.allclose(opened.A, closed.A)
+    model = lw.Model.from_string(text % "torque")
+    law = {"callback": lambda o: [20 - 60 * o.q[0] - 9 * o.qd[0]]}
+    slopes = {"jacobian": lambda o: {"q": [-60], "qd": [-9]}}
+    for more in ({}, slopes):
+        called = lw.linearize(model, **law, **more)
+        assert np.allclose(called.A, closed.A, rtol=1e-10, atol=1e-10) and np.allclose(called.B, opened.B)
+        assert called.accelerations == pytest.approx(closed.accelerations, rel=1e-13)
+        assert lw.modes(model, at="start", **law, **more)[0].frequency == pytest.approx(closed.modes()[0].frequency)
+    with pytest.raises(lw.ArgumentError, match="the Jacobian gives -9, differences of the callback -60"):
+        lw.linearize(model, **law, jacobian=lambda o: {"q": [-9], "qd": [-60]})
+    with pytest.raises(lw.ArgumentError, match="expected at='start'"):
+        lw.modes(model, **law)
+    with pytest.raises(lw.ArgumentError, match="jacobian: expected a callback"):
+        lw.linearize(model, **slopes)
+    with pytest.raises(ZeroDivisionError):
+        lw.linearize(model, callback=lambda o: 1 / 0)

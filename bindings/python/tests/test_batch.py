@@ -214,6 +214,32 @@ def test_a_callback_is_that_of_a_simulation_bit_for_bit():
         assert np.array_equal(sim.observe().qdd, batch.observe(i).qdd)
 
 
+def law_slopes(s):
+    k = 40 + s.instance
+    by_q, rest = np.zeros((len(s), 2, 1)), np.zeros((len(s), 2, 1))
+    by_q[:, 0, 0], rest[:, 0, 0] = -k, 1
+    return {"q": by_q, "qd": -5 * rest, "states": rest}
+
+
+@pytest.mark.parametrize("options", [{"integrator": "bdf"}, {"formulation": "index3", "step": 0.01}, {"integrator": "dopri54"}])
+def test_a_jacobian_is_that_of_a_simulation_bit_for_bit(options):
+    batch = lw.Batch(fed("torque"), {"joint.A.q0": [0.1, 0.2]}, callback=law, jacobian=law_slopes, **options)
+    batch.step(0.5)
+    for i in range(2):
+        sim = lw.Simulation(fed("torque"), **options)
+        sim.set_joints([0.1 * (i + 1)])
+        sim.set_callback(lambda o, i=i: [(40 + i) * (0.3 - o.q[0]) - 5 * o.qd[0] + o.states[0], 0],
+                         lambda o, i=i: {"q": [[-40 - i], [0]], "qd": [[-5], [0]], "states": [[1], [0]]})
+        sim.step(0.5)
+        assert batch.observe(i).q[0] == sim.observe().q[0]
+    with pytest.raises(lw.ArgumentError, match="jacobian: expected a callback"):
+        lw.Batch(fed("torque"), instances=2, jacobian=law_slopes)
+    if "integrator" not in options or options["integrator"] == "bdf":
+        wrong = lw.Batch(fed("torque"), instances=2, callback=law, jacobian=lambda s: {"q": [1, 2]}, **options)
+        with pytest.raises(lw.ArgumentError, match="the Jacobian by q: expected 1 x 2 x 1 numbers, got 2"):
+            wrong.step(1)
+
+
 def test_a_sweep_has_the_callback_of_its_variants():
     study = lw.sweep(fed("torque"), {"m": [1.0, 2.0, 3.0]}, "joint.A.q0", duration=0.5, callback=law,
                      rtol=1e-10, atol=1e-10)

@@ -508,6 +508,61 @@ def test_callbacks_are_feedback(tmp_path):
         pickle.dumps(sim)
 
 
+def stiff_law(o):
+    return [4e4 * (0.3 - o.q[0]) - 5e3 * o.qd[0] + o.states[0] + 30 * o.position[1, 1]]
+
+
+def stiff_slopes(o):
+    pose = np.zeros((1, 2, 6))
+    pose[0, 1, 1] = 30
+    return {"q": [[-4e4]], "qd": [-5e3], "states": [1], "pose": pose}
+
+
+@pytest.mark.parametrize("options", [{"formulation": "index3", "step": 0.01}, {"integrator": "bdf"}])
+def test_a_jacobian_saves_calls_of_the_callback(tmp_path, options):
+    calls, ends = [], []
+    for jacobian in (None, stiff_slopes):
+        count = [0]
+
+        def law(o, count=count):
+            count[0] += 1
+            return stiff_law(o)
+
+        sim = lw.Simulation(fed_pendulum(tmp_path, "torque"), **options)
+        sim.set_callback(law, jacobian)
+        if jacobian:
+            assert sim.check_jacobian() < 1e-7
+            count[0] = 0
+        sim.step(0.1)
+        calls.append(count[0]), ends.append(sim.observe().q[0])
+    assert calls[1] < calls[0] and ends[1] == pytest.approx(ends[0], abs=1e-3)
+    assert calls[1] * 10 < calls[0] or "integrator" in options
+
+
+@pytest.mark.parametrize("values, message", [
+    (lambda o: {"q": [4e4]}, "input 'torque' by joint.A.q0: the Jacobian gives 40000, differences of the callback -40"),
+    (lambda o: {"q": [1, 2]}, "the Jacobian by q: expected 1 x 1 numbers, got 2"),
+    (lambda o: {"pose": np.zeros((2, 6, 1))}, "the Jacobian by pose: expected 1 x 2 x 6 numbers, got 2 x 6 x 1"),
+    (lambda o: {"q": ["a"]}, "the Jacobian by q: expected real numbers"), (lambda o: [1], "expected a dictionary with q, qd"),
+    (lambda o: {"speed": [1]}, "no derivative of the Jacobian by 'speed'"),
+    (lambda o: {"qd": [float("nan")]}, "input 'torque': its Jacobian gives nan by joint.A.qd0"),
+    (lambda o: o.speed, "speed")])
+def test_values_of_a_jacobian_are_checked(tmp_path, values, message):
+    sim = lw.Simulation(fed_pendulum(tmp_path, "torque"), formulation="index3")
+    sim.set_callback(stiff_law, values)
+    with pytest.raises((lw.Error, AttributeError), match=message):
+        sim.check_jacobian()
+    if "differences" not in message:  # a wrong one costs iterations only
+        with pytest.raises((lw.Error, AttributeError), match=message):
+            sim.step(0.1)
+    for jacobian in (stiff_slopes, 3):
+        with pytest.raises(lw.ArgumentError, match="jacobian: expected a function"):
+            sim.set_callback(None if jacobian is stiff_slopes else stiff_law, jacobian)
+    sim.set_callback(stiff_law)
+    with pytest.raises(lw.ArgumentError, match="has no Jacobian"):
+        sim.check_jacobian()
+
+
 def test_exceptions_of_a_callback_come_out(tmp_path):
     def fails(o):
         if o.time > 0.3:

@@ -450,6 +450,7 @@ const lwi_formulation lwi_formulation_index3 = {
     .prepare = prepare,
     .enter = enter,
     .step = lwi_index3_step,
+    .take_slopes = lwi_index3_take_slopes,
     .refresh = refresh,
     .error = lwi_index3_error,
     .observe = observe,

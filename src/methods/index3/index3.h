@@ -15,11 +15,12 @@
 //     options.c              defaults and option string       error.c       local error of a step
 //     real_time.c            timing report                    lanes.h       eight bodies at a time
 //     fallback.h             scalar fallback of lanes         hinge.c       revolute joints of the fallback
-//     borrowed.c             bodies without inertia
+//     borrowed.c             bodies without inertia       feedback.c    inputs that follow from the motion
 #ifndef LWI_METHODS_INDEX3_INDEX3_H
 #define LWI_METHODS_INDEX3_INDEX3_H
 
 #include "base/assert.h"
+#include "base/linear.h"
 #include "base/times.h"
 #include "kinematics/auxiliary.h"
 #include "kinematics/signal_steps.h"
@@ -92,6 +93,16 @@ typedef struct lwi_index3_times {
     double velocity, acceleration;
 } lwi_index3_times;
 
+/** Inputs that follow from the motion, in Newton's equations (feedback.c). */
+typedef struct lwi_index3_inputs {
+    int n;                   ///< inputs; 0: without memory
+    bool active;             ///< the columns are those of the present matrix
+    double (*x)[6], *lambda; ///< [n][nbody of system], [n][plan.nrow] solutions of unit inputs
+    double (*base)[6], (*kept)[6], *inputs, *y, *matrix; ///< scratch
+    double (*motion)[3], *still; ///< velocities of the step; [model nv] speeds of joints at rest
+    lwi_cod cod;                 ///< of 1 - K Z
+} lwi_index3_inputs;
+
 typedef struct lwi_index3 {
     lwi_system system; ///< system of the step: couplers are its last edges
     lwi_system own,
@@ -136,6 +147,7 @@ typedef struct lwi_index3 {
     lwi_signal_steps signals; ///< states of signals; the rates of the beginning of the last step
     lwi_pool *pool;
     double *inputs; ///< [ninput] zeros, for the start
+    lwi_index3_inputs fed;
     lwi_index3_counts counts;
     lwi_index3_times times;
 } lwi_index3;
@@ -254,6 +266,17 @@ void lwi_index3_coupling_efforts(const lwi_index3 *d, int coupling, const double
 /** Adds the own-body derivatives of a custom joint to each body; NULL: the ground. */
 void lwi_index3_custom(lwi_index3 *d, int joint, double t, const double *lambda,
                        lwi_index3_stiffness *K1, lwi_index3_stiffness *K2);
+
+// ---- inputs that follow from the motion (feedback.c)
+
+/** Memory for their derivatives. */
+lw_status lwi_index3_take_slopes(lwi_work *work);
+/** After the matrix, with the right side in system.x, which is unchanged: solves for unit inputs by `solve`, where their
+ *  derivatives are known.      @return the status of these derivatives, which is that of the feedback too */
+lw_status lwi_index3_feedback_columns(lwi_index3 *d, double t, double h, const double *inputs,
+                                      void (*solve)(lwi_index3 *, double));
+/** Adds what the inputs change to the solution in system.x and system.lambda. */
+void lwi_index3_feedback_correct(lwi_index3 *d, double t, double h);
 
 // ---- dry friction (friction.c)
 

@@ -257,10 +257,12 @@ static lw_status iterate(lwi_index3 *d, double t, double h, const double *inputs
         if (d->method.tangent) lwi_index3_stiffnesses(d, t, inputs, lambda);
         lwi_index3_leaves(d, h);
         TRY(lwi_index3_factor(d, t, 1, d->method.tangent < 2, error));
+        TRY(lwi_index3_feedback_columns(d, t, h, inputs, solve));
     }
     for (int i = 0; i < s->nrow; i++) s->c[i] = -s->phi[i];
     const double began = lwi_clock();
     solve(d, h);
+    lwi_index3_feedback_correct(d, t, h);
     d->times.solve += lwi_clock() - began;
     for (int k = 0; k < s->model->nnode; k++) {
         const int b = s->model->node[k].body;
@@ -380,7 +382,7 @@ static bool has_fixed_work(const lwi_index3 *d)
     return !(d->method.tolerance > 0);
 }
 
-// The derivatives of inputs that follow from the motion are not in Newton's matrix: increments fall by a factor only.
+// Without the derivatives of inputs that follow from the motion in Newton's matrix, increments fall by a factor only.
 enum { FEEDBACK_ITERATIONS = 10 };
 
 static int max_iterations(const lwi_index3 *d)
