@@ -30,5 +30,7 @@ double lwi_linear_step(const lwi_analysis_state *state, lwi_analysis_vary what, 
 /** C and D from the columns of results. */
 lw_status lwi_linear_outputs(lw_linear *linear, lwi_analysis_state *state, const char *names,
                              lw_error *error);
+/** How many independent coordinates and bodies (the ground included) the modes have. */
+void lwi_modes_size(const lw_modes *modes, int *coordinates, int *bodies);
 
 #endif

@@ -4,6 +4,7 @@
 //     y = a (Re x cos p - Im x sin p)
 // from the state that was linearised, and the dependent ones closed.  Where loops do not close that far away, a is
 // halved.                                                       Cost: O(n^3) for each row, n speeds of the tree.
+#include "analysis/linear.h"
 #include "analysis/state.h"
 #include "base/assert.h"
 #include "spatial/rotation.h"
@@ -98,6 +99,13 @@ static lw_status move(motion *m, const lw_modes *modes, int index, int rows, dou
                       double (*quat)[4], lw_error *error)
 {
     const size_t n = (size_t)m->model->nbody, f = (size_t)m->state.manifold.f;
+    int coordinates, bodies;
+    lwi_modes_size(modes, &coordinates, &bodies);
+    if (coordinates != (int)f || bodies != (int)n)
+        return lwi_fail(error, LW_ERR_ARGUMENT,
+                        "lw_modes_motion: the modes are of a model with %d bodies and %d degrees "
+                        "of freedom, expected this model, found one with %d and %d",
+                        bodies - 1, coordinates, (int)n - 1, (int)f);
     m->re = LWI_PUSH(&m->arena, double, f);
     m->im = LWI_PUSH(&m->arena, double, f);
     m->shape = lwi_arena_push(&m->arena, n, sizeof *m->shape);

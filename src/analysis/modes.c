@@ -544,6 +544,12 @@ void lw_modes_energy(const lw_modes *modes, int index, double *share)
     memcpy(share, modes->energy + (size_t)index * n, n * sizeof *share);
 }
 
+void lwi_modes_size(const lw_modes *modes, int *coordinates, int *bodies)
+{
+    *coordinates = modes->f;
+    *bodies = modes->nbody;
+}
+
 void lw_modes_coordinates(const lw_modes *modes, int index, double *re, double *im)
 {
     if (!has(modes, index)) return;

@@ -319,13 +319,50 @@ static void test_motion(void **state)
     lw_model_destroy(four_bar);
 }
 
+// Modes of one model and another model: with other bodies, or other degrees of freedom.
+static void test_motion_of_another_model(void **state)
+{
+    (void)state;
+    enum { ROWS = 3, BODIES = 6 };
+    static double r[ROWS][BODIES][3], quat[ROWS][BODIES][4];
+    static const char *const others[] = {
+        "linkwork: 1\nbodies: {a: {mass: 1}, b: {mass: 1, position: [1, 0, 0]}}\n"
+        "joints:\n  A: {type: prismatic, between: [ground, a], at: [0, 0, 0], axis: [1, 0, 0]}\n"
+        "  B: {type: fixed, between: [a, b], at: [1, 0, 0]}\n",
+        "linkwork: 1\nbodies: {a: {mass: 1}, b: {mass: 1, position: [1, 0, 0]}, c: {mass: 1}}\n"
+        "joints:\n  A: {type: prismatic, between: [ground, a], at: [0, 0, 0], axis: [1, 0, 0]}\n"
+        "  B: {type: prismatic, between: [a, b], at: [1, 0, 0], axis: [1, 0, 0]}\n"
+        "  C: {type: fixed, between: [a, c], at: [0, 0, 0]}\n"};
+    lw_error error;
+    lw_model *four_bar = lwt_sprung_four_bar(0.9, 0), *model = lwt_balance(four_bar, false, NULL);
+    lw_linear *linear = lwt_linearize(model, NULL);
+    lw_modes *modes = lwt_modes(linear);
+    for (int i = 0; i < LWI_COUNT(others); i++) {
+        lw_model *other;
+        lw_options options;
+        const lw_read_desc desc = {.format = "yaml"};
+        lwt_ok(
+            lw_model_parse(others[i], strlen(others[i]), "m.yaml", &desc, &other, &options, &error),
+            &error);
+        assert_int_equal(lw_modes_motion(modes, 0, other, NULL, ROWS, r[0], quat[0], &error),
+                         LW_ERR_ARGUMENT);
+        assert_non_null(strstr(error.text, "3 bodies and 1 degrees of freedom"));
+        lw_model_destroy(other);
+    }
+    lw_modes_destroy(modes);
+    lw_linear_destroy(linear);
+    lw_model_destroy(model);
+    lw_model_destroy(four_bar);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_motion),          cmocka_unit_test(test_pendulums),
-        cmocka_unit_test(test_shape),           cmocka_unit_test(test_gyroscopic),
-        cmocka_unit_test(test_follower),        cmocka_unit_test(test_damping),
-        cmocka_unit_test(test_unstable),        cmocka_unit_test(test_rigid_motions),
-        cmocka_unit_test(test_soft_near_stiff), cmocka_unit_test(test_equal_modes)};
+        cmocka_unit_test(test_motion),        cmocka_unit_test(test_motion_of_another_model),
+        cmocka_unit_test(test_pendulums),     cmocka_unit_test(test_shape),
+        cmocka_unit_test(test_gyroscopic),    cmocka_unit_test(test_follower),
+        cmocka_unit_test(test_damping),       cmocka_unit_test(test_unstable),
+        cmocka_unit_test(test_rigid_motions), cmocka_unit_test(test_soft_near_stiff),
+        cmocka_unit_test(test_equal_modes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
