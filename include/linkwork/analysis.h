@@ -341,8 +341,8 @@ typedef enum lw_statistic {
 
 typedef enum lw_sensitivity_method {
     LW_SENSITIVITY_DIFFERENCES, ///< of order six over whole runs: 1 + 6 nby runs, any model
-    LW_SENSITIVITY_ADJOINT, ///< one run and one sweep back, for any number of parameters: smooth models
-    LW_SENSITIVITY_FORWARD ///< variational equations along one run, for any number of columns: smooth models
+    LW_SENSITIVITY_ADJOINT,     ///< one run and one sweep back, for any number of parameters
+    LW_SENSITIVITY_FORWARD      ///< variational equations along one run, for any number of columns
 } lw_sensitivity_method;
 
 typedef struct lw_sensitivity_desc {
@@ -374,9 +374,10 @@ typedef struct lw_sensitivity_desc {
  *  sweep each; variants of each parameter give the change of the start and of the columns.
  *  FORWARD differentiates the same steps forward, with the same result up to round-off: its cost grows with the number of
  *  parameters instead of that of columns.
- *  States of signals are differentiated with the motion.
- *  @return the same, and LW_ERR_UNSUPPORTED: contacts, impulses, jumps, events, rotors on joints that close loops, joints
- *          of callers; rows at the steps */
+ *  States of signals are differentiated with the motion, and so are events, impacts and changes of contacts with their
+ *  times (docs/analysis.md has the equations).
+ *  @return the same, and LW_ERR_UNSUPPORTED: a condition that touches zero, two events at one time in an order that depends on
+ *          parameters, rotors on joints that close loops, joints of callers; rows at the steps */
 LW_API lw_status lw_sensitivity_create(const lw_model *model, const lw_sensitivity_desc *desc,
                                        lw_sensitivity **sensitivity, lw_error *error);
 LW_API void lw_sensitivity_destroy(lw_sensitivity *sensitivity);

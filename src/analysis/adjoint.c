@@ -1,5 +1,5 @@
 // adjoint.c -- gradients of results of a run by the adjoint of its Runge-Kutta steps.
-#include "analysis/recording.h"
+#include "analysis/jumps.h"
 #include "analysis/variational.h"
 #include "base/assert.h"
 #include "dynamics/dynamics.h"
@@ -153,7 +153,8 @@ static lwi_slope_state slope_state(const lwi_recording *s, double t, const doubl
                              .lambda = s->lambda,
                              .inputs = s->inputs,
                              .work = &s->tree,
-                             .z = x + s->nq + s->n};
+                             .z = x + s->nq + s->n,
+                             .tangent = s->d.tangent};
 }
 
 static lwi_number_state number_state(const lwi_recording *s, double t, const double *x)
@@ -223,6 +224,7 @@ static lw_status step_back(lwi_recording *s, lwi_adjoint *a, long step, lw_error
     const size_t size = (size_t)s->nt * (size_t)s->columns, nx = (size_t)s->nx,
                  count = (size_t)rk->stages;
     const double t = s->path.t[step], h = s->path.h[step];
+    lwi_recording_take_modes(s, step);
     const double *K = s->path.K ? s->path.K + (size_t)step * count * nx : s->K;
     if (s->path.K)
         for (size_t i = 0; i < count; i++)
@@ -243,16 +245,68 @@ static lw_status step_back(lwi_recording *s, lwi_adjoint *a, long step, lw_error
     return LW_OK;
 }
 
-static lw_status run_backward(lwi_recording *s, lwi_adjoint *a, lw_error *error)
+static double dot(int n, const double *a, const double *b)
 {
-    long row = s->rows - 1;
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += a[i] * b[i];
+    return sum;
+}
+
+// bar after a jump becomes that before it.  by_time [columns]: derivatives by the time of a jump that follows at the same
+// time, out: 0.
+static void jump_back(lwi_recording *s, lwi_adjoint *a, const lwi_recorded_jump *jump,
+                      const lwi_jump_derivatives *d, double *by_time)
+{
+    const size_t nt = (size_t)s->nt;
+    for (size_t c = 0; c < (size_t)s->columns; c++) {
+        double *bar = s->bar + c * nt, *before = s->kbar;
+        const double sigma = dot(s->nt, d->flow, bar) + d->end[c] + by_time[c];
+        memset(before, 0, nt * sizeof *before);
+        add_product(d->reset, s->nt, s->nt, bar, before);
+        by_time[c] = jump->follows ? sigma : 0;
+        for (size_t i = 0; i < nt && !jump->follows; i++) before[i] += sigma * d->time[i];
+        for (int k = 0; k < a->nby; k++)
+            a->gradient[c * (size_t)a->nby + (size_t)k] +=
+                dot(s->nt, d->reset_by + (size_t)k * nt, bar) +
+                (jump->follows ? 0 : sigma * d->time_by[k]);
+        memcpy(bar, before, nt * sizeof *bar);
+    }
+}
+
+// All jumps before step `step`; *last: the last one that was not differentiated.
+static lw_status jumps_back(lwi_recording *s, lwi_adjoint *a, long step, long *last,
+                            lwi_jump_derivatives *d, lw_error *error)
+{
+    memset(s->slopes, 0, (size_t)s->columns * sizeof *s->slopes);
+    for (; *last >= 0 && s->jump[*last].step == step; --*last) {
+        TRY(lwi_jump_differentiate(s, *last, d, error));
+        jump_back(s, a, &s->jump[*last], d, s->slopes);
+    }
+    return LW_OK;
+}
+
+static lw_status sweep_back(lwi_recording *s, lwi_adjoint *a, lwi_jump_derivatives *d,
+                            lw_error *error)
+{
+    long row = s->rows - 1, jump = s->njump - 1;
     for (long step = s->path.count; step >= 0; step--) {
         if (step < s->path.count) TRY(step_back(s, a, step, error));
         for (; row >= 0 && s->at[row] == step; row--) TRY(lwi_recording_add_row(s, a, row, error));
+        TRY(jumps_back(s, a, step, &jump, d, error));
         if (s->desc->progress && s->desc->progress(s->desc->progress_user,
                                                    s->duration - s->path.t[step] / 2, s->duration))
             return lwi_fail(error, LW_ERR_INTERRUPTED, "interrupted");
     }
+    return LW_OK;
+}
+
+static lw_status run_backward(lwi_recording *s, lwi_adjoint *a, lw_error *error)
+{
+    lwi_jump_derivatives jump;
+    lw_status status = lwi_jumps_create(s, a->nby, &jump, error);
+    if (status == LW_OK) status = sweep_back(s, a, &jump, error);
+    lwi_jumps_destroy(&jump);
+    TRY(status);
     for (size_t c = 0; c < (size_t)s->columns; c++)
         for (size_t k = 0; k < (size_t)a->nby; k++) {
             double *to = &a->gradient[c * (size_t)a->nby + k];
@@ -270,32 +324,20 @@ static const char *method_of(const lw_sensitivity_desc *desc)
     return desc->method == LW_SENSITIVITY_FORWARD ? "forward" : "adjoint";
 }
 
-static lw_status no_smooth_model(const lw_sensitivity_desc *desc, const char *why, const char *of,
-                                 lw_error *error)
-{
-    return lwi_fail(error, LW_ERR_UNSUPPORTED,
-                    "method %s: %s%s; expected a smooth model, or method `differences`",
-                    method_of(desc), why, of);
-}
-
 static lw_status check_rotors(const lw_model *model, const lw_sensitivity_desc *desc,
                               lw_error *error)
 {
     for (int i = 0; i < model->nloop; i++)
         if (model->joint[model->loop[i]].nrotor > 0)
-            return no_smooth_model(desc, "a joint that closes a loop has a rotor: ",
-                                   model->joint[model->loop[i]].name, error);
+            return lwi_fail(error, LW_ERR_UNSUPPORTED,
+                            "method %s: joint '%s' closes a loop and has a rotor; expected method "
+                            "`differences`",
+                            method_of(desc), model->joint[model->loop[i]].name);
     return LW_OK;
 }
 
 static lw_status check(const lw_model *model, const lw_sensitivity_desc *desc, lw_error *error)
 {
-    const char *why = model->jumps       ? "a drive, mount or length jumps"
-                      : model->nmode > 0 ? "contacts or friction change their mode"
-                      : model->desc.nevent + model->nrelay > 0 ? "it has events"
-                      : model->desc.nimpulse > 0               ? "it has impulses"
-                                                               : NULL;
-    if (why) return no_smooth_model(desc, why, "", error);
     TRY(check_rotors(model, desc, error));
     if (!desc->columns && model->desc.nmeasure == 0)
         return lwi_fail(error, LW_ERR_ARGUMENT,
@@ -310,7 +352,7 @@ static lw_status read_options(lwi_recording *s, lw_error *error)
     if (s->desc->options) options = *s->desc->options;
     s->rtol = fmin(options.rtol, TOLERANCE);
     s->atol = fmin(options.atol, TOLERANCE);
-    s->duration = options.duration;
+    s->duration = s->end = options.duration;
     const bool last = s->desc->statistic == LW_STATISTIC_LAST; // other rows have no weight
     if (!last && options.sample == LW_SAMPLE_STEPS)
         return lwi_fail(error, LW_ERR_UNSUPPORTED,
@@ -359,13 +401,14 @@ static lw_status allocate(lwi_recording *s, lw_error *error)
     for (int i = 0; i < LWI_COUNT(vector); i++)
         if (!(*vector[i].array = LWI_PUSH(arena, double, vector[i].count))) return no_memory(error);
     s->at = LWI_PUSH(arena, long, rows);
+    s->mode_here = LWI_PUSH(arena, unsigned char, s->model->nmode);
     s->extreme = LWI_PUSH(arena, long, c);
     for (int i = 0; i < s->model->nforce; i++) s->npiece += s->model->force[i].type->piece != NULL;
     s->piece = LWI_PUSH(arena, int, s->npiece);
     s->other = LWI_PUSH(arena, int, s->npiece);
     if (!s->piece || !s->other) return no_memory(error);
     s->way = lwi_arena_push(arena, c * (size_t)s->model->nnode, sizeof *s->way);
-    return s->at && s->extreme && s->way ? LW_OK : no_memory(error);
+    return s->at && s->extreme && s->mode_here && s->way ? LW_OK : no_memory(error);
 }
 
 static lw_status make_slopes(lwi_recording *s, int nby, lw_error *error)
@@ -379,7 +422,7 @@ static lw_status make_slopes(lwi_recording *s, int nby, lw_error *error)
                                   .by = s->desc->by,
                                   .nby = nby,
                                   .relative = s->desc->step > 0 ? s->desc->step : RELATIVE,
-                                  .together = s->run->columns.level <= LW_OBSERVE_TWIST};
+                                  .together = !s->sim && s->run->columns.level <= LW_OBSERVE_TWIST};
     TRY(lwi_slopes_create(&desc, &s->arena, s->slope, &s->nslope, error));
     s->numbers.places = false;
     for (int k = 0; k < s->nslope; k++)
@@ -397,6 +440,15 @@ static lw_status observe_slopes(lwi_recording *s, lw_error *error)
     return LW_OK;
 }
 
+// Forces have the states of signals and the modes of the recording.
+static void hold(lwi_recording *s)
+{
+    if (s->model->nmode) s->mode = s->mode_here;
+    if (s->nz) s->tree.states = &s->states;
+    s->tree.mode = &s->mode;
+    lwi_dynamics_hold(s->dynamics, s->nz ? &s->states : NULL, s->mode);
+}
+
 static lw_status prepare(lwi_recording *s, lwi_adjoint *a, lw_error *error)
 {
     const lw_model *model = s->model;
@@ -411,11 +463,7 @@ static lw_status prepare(lwi_recording *s, lwi_adjoint *a, lw_error *error)
     TRY(lw_dynamics_create(model, NULL, &s->dynamics, error));
     TRY(lwi_state_derivatives_create(model, &s->arena, &s->d, error));
     TRY(lwi_tree_work_create(model, &s->arena, &s->tree));
-    if (s->nz) {
-        TRY(lwi_state_derivatives_add_signals(model, &s->arena, &s->d));
-        s->tree.states = &s->states;
-        lwi_dynamics_hold(s->dynamics, &s->states, NULL);
-    }
+    if (s->nz) TRY(lwi_state_derivatives_add_signals(model, &s->arena, &s->d));
     s->open = !s->d.closed && (model->nforce == 0 || s->d.spring_speed);
     if (s->d.closed) {
         TRY(lwi_loop_derivatives_create(model, &s->arena, &s->tree, &s->loops, error));
@@ -424,6 +472,11 @@ static lw_status prepare(lwi_recording *s, lwi_adjoint *a, lw_error *error)
     }
     TRY(lwi_numbers_create(model, &s->arena, &s->numbers));
     TRY(allocate(s, error));
+    hold(s);
+    if (lwi_recording_has_jumps(model)) {
+        TRY(lwi_cut_create_rows(model, &s->arena, &s->cut));
+        TRY(lwi_recording_simulation(s, model, &s->sim, error));
+    }
     a->value = LWI_PUSH(&a->arena, double, a->columns);
     a->gradient = LWI_PUSH(&a->arena, double, (size_t)a->columns *(size_t)a->nby);
     s->slope = LWI_PUSH(&s->arena, lwi_slope, a->nby);
@@ -441,6 +494,8 @@ static void release(lwi_recording *s)
     lwi_release(allocator, s->path.h);
     lwi_release(allocator, s->path.x);
     lwi_release(allocator, s->path.K);
+    lwi_release(allocator, s->path.mode);
+    lw_sim_destroy(s->sim);
     lw_dynamics_destroy(s->dynamics);
     lwi_arena_free(&s->arena);
 }
@@ -449,7 +504,7 @@ static lw_status differentiate(lwi_recording *s, lwi_adjoint *a, lw_error *error
 {
     TRY(check(s->model, s->desc, error));
     TRY(prepare(s, a, error));
-    TRY(lwi_recording_run(s, error));
+    TRY(s->sim ? lwi_recording_run_jumps(s, error) : lwi_recording_run(s, error));
     for (int c = 0; c < a->columns; c++) a->value[c] = lwi_recording_result(s, c);
     s->result = a->value;
     return s->desc->method == LW_SENSITIVITY_FORWARD ? lwi_variational_run(s, a, error)

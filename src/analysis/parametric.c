@@ -178,7 +178,7 @@ static lw_status fill_rows(lw_parametric *p, double t, const double *q, const do
         for (size_t k = 0; k < nby; k++)
             p->rows[i * nby + k] = lwi_slope_by_numbers(&p->slope[k], p->gradient);
     }
-    const lwi_slope_state state = {t, q, v, vdot, p->lambda, inputs, &p->tree, NULL};
+    const lwi_slope_state state = {t, q, v, vdot, p->lambda, inputs, &p->tree, NULL, NULL};
     const lwi_slope_rows rows = {
         .count = (int)(n + m), .u = p->u, .nu = p->nu, .way = (const double(*)[6])p->way};
     for (size_t k = 0; k < nby; k++) {

@@ -27,7 +27,8 @@ void lwi_recording_hold(lwi_recording *s, const double *x)
     s->states = (lwi_states){.value = x + s->nq + s->n, .rate = s->zdot};
 }
 
-static lw_status rates(lwi_recording *s, double t, const double *x, double *k, lw_error *error)
+lw_status lwi_recording_rates(lwi_recording *s, double t, const double *x, double *k,
+                              lw_error *error)
 {
     lwi_recording_hold(s, x);
     s->states.rate = k + s->nq + s->n;
@@ -57,7 +58,7 @@ lw_status lwi_recording_stages(lwi_recording *s, double t, double h, const doubl
     const size_t nx = (size_t)s->nx;
     for (size_t i = 0; i < (size_t)s->tableau->stages; i++) {
         lwi_recording_place_stage(s, i, h, x, s->K);
-        TRY(rates(s, t + s->tableau->c[i] * h, s->X + i * nx, s->K + i * nx, error));
+        TRY(lwi_recording_rates(s, t + s->tableau->c[i] * h, s->X + i * nx, s->K + i * nx, error));
     }
     return LW_OK;
 }
@@ -101,6 +102,17 @@ static bool grow(double **array, size_t count, size_t more, const lw_allocator *
     return true;
 }
 
+static bool grow_bytes(unsigned char **array, size_t count, size_t more,
+                       const lw_allocator *allocator)
+{
+    unsigned char *made = lwi_allocate(allocator, more);
+    if (!made) return false;
+    if (count) memcpy(made, *array, count);
+    lwi_release(allocator, *array);
+    *array = made;
+    return true;
+}
+
 // Room for the rates of `more` steps; where they would be too many, or there is no memory, none are stored.
 static void grow_rates(lwi_recording *s, size_t more)
 {
@@ -115,17 +127,20 @@ static void grow_rates(lwi_recording *s, size_t more)
     p->K = NULL;
 }
 
-static lw_status append(lwi_recording *s, double t, double h, const double *x, lw_error *error)
+lw_status lwi_recording_append(lwi_recording *s, double t, double h, const double *x,
+                               lw_error *error)
 {
     lwi_recorded_steps *p = &s->path;
     const lw_allocator *allocator = &s->arena.allocator;
-    const size_t nx = (size_t)s->nx, count = (size_t)p->count;
+    const size_t nx = (size_t)s->nx, count = (size_t)p->count, nmode = (size_t)s->model->nmode;
     if (p->count == p->capacity) {
         const size_t more = 2 * count + 64;
         if (!grow(&p->t, count, more, allocator) || !grow(&p->h, count, more, allocator) ||
             !grow(&p->x, count * nx, more * nx, allocator))
             return no_memory(error);
-        grow_rates(s, more);
+        if (!s->sim) grow_rates(s, more);
+        if (nmode && !grow_bytes(&p->mode, count * nmode, more * nmode, allocator))
+            return no_memory(error);
         p->capacity = (long)more;
     }
     const size_t step = (size_t)s->tableau->stages * nx;
@@ -133,6 +148,7 @@ static lw_status append(lwi_recording *s, double t, double h, const double *x, l
     p->t[count] = t;
     p->h[count] = h;
     memcpy(p->x + count * nx, x, nx * sizeof *x);
+    if (nmode) memcpy(p->mode + count * nmode, s->mode_here, nmode);
     p->count++;
     return LW_OK;
 }
@@ -189,6 +205,30 @@ static void find_corners(lwi_recording *s, double t, double h)
     compare_pieces(s, t + h, s->next);
 }
 
+lw_status lwi_recording_step(lwi_recording *s, double t, double h, const double *x, lw_error *error)
+{
+    double size;
+    TRY(lwi_recording_stages(s, t, h, x, error));
+    finish_step(s, h, x, &size);
+    return LW_OK;
+}
+
+lw_status lwi_recording_find_corners(lwi_recording *s, double t, double h, const double *x,
+                                     lw_error *error)
+{
+    if (s->npiece == 0 || *s->corner) return LW_OK;
+    memcpy(s->x, x, (size_t)s->nx * sizeof *x);
+    TRY(lwi_recording_step(s, t, h, x, error));
+    find_corners(s, t, h);
+    return LW_OK;
+}
+
+void lwi_recording_take_modes(lwi_recording *s, long step)
+{
+    const size_t n = (size_t)s->model->nmode;
+    if (n) memcpy(s->mode_here, s->path.mode + (size_t)step * n, n);
+}
+
 // From *t to `end` exactly; *h: the step proposed.
 static lw_status advance(lwi_recording *s, double *t, double end, double *h, lw_error *error)
 {
@@ -209,7 +249,7 @@ static lw_status advance(lwi_recording *s, double *t, double end, double *h, lw_
             continue;
         }
         find_corners(s, *t, step);
-        TRY(append(s, *t, step, s->x, error));
+        TRY(lwi_recording_append(s, *t, step, s->x, error));
         memcpy(s->x, s->next, (size_t)s->nx * sizeof *s->x);
         *t = last ? end : *t + step;
         if (!last || factor < 1) *h = step * fmin(5, fmax(0.2, factor));
@@ -217,7 +257,7 @@ static lw_status advance(lwi_recording *s, double *t, double end, double *h, lw_
     return LW_OK;
 }
 
-static lw_status read_row(lwi_recording *s, long row, double t, lw_error *error)
+lw_status lwi_recording_read_row(lwi_recording *s, long row, double t, lw_error *error)
 {
     TRY(lwi_probe_run_at(s->run, t, s->x, s->x + s->nq, s->x + s->nq + s->n, error));
     memcpy(s->values + (size_t)row * (size_t)s->columns, s->run->rows.row + 1,
@@ -226,9 +266,9 @@ static lw_status read_row(lwi_recording *s, long row, double t, lw_error *error)
     return LW_OK;
 }
 
-static double row_time(const lwi_recording *s, long row)
+double lwi_recording_row_time(const lwi_recording *s, long row)
 {
-    return row == s->rows - 1 ? s->duration : (double)row * s->sample;
+    return row == s->rows - 1 ? s->end : (double)row * s->sample;
 }
 
 static double value_at(const lwi_recording *s, long row, int column)
@@ -248,7 +288,8 @@ static void warn_of_tie(lwi_recording *s, int c, long first, long other)
              "%s of '%.100s': the rows at t = %.9g s and t = %.9g s have the same value: the "
              "derivative is that of the first",
              s->desc->statistic == LW_STATISTIC_MIN ? "min" : "max",
-             s->run->columns.column[c + 1].name, row_time(s, first), row_time(s, other));
+             s->run->columns.column[c + 1].name, lwi_recording_row_time(s, first),
+             lwi_recording_row_time(s, other));
 }
 
 // The row with the smallest or largest value; another one with the same is named.
@@ -280,22 +321,27 @@ static lw_status advance_to_row(lwi_recording *s, double *t, double row, double 
     return LW_OK;
 }
 
+void lwi_recording_finish(lwi_recording *s)
+{
+    for (int c = 0; c < s->columns && is_extreme(s->desc->statistic); c++) find_extreme(s, c);
+}
+
 lw_status lwi_recording_run(lwi_recording *s, lw_error *error)
 {
     double t = 0, h = 1e-3 * s->duration;
     memcpy(s->x, s->model->tree_q0, (size_t)s->nq * sizeof *s->x);
     memcpy(s->x + s->nq, s->model->tree_v0, (size_t)s->n * sizeof *s->x);
     if (s->nz) memcpy(s->x + s->nq + s->n, s->model->state0, (size_t)s->nz * sizeof *s->x);
-    TRY(read_row(s, 0, 0, error));
+    TRY(lwi_recording_read_row(s, 0, 0, error));
     for (long row = 1; row < s->rows; row++) {
-        TRY(advance_to_row(s, &t, row_time(s, row), &h, error));
-        TRY(read_row(s, row, t, error));
+        TRY(advance_to_row(s, &t, lwi_recording_row_time(s, row), &h, error));
+        TRY(lwi_recording_read_row(s, row, t, error));
         if (s->desc->progress && s->desc->progress(s->desc->progress_user, t / 2, s->duration))
             return lwi_fail(error, LW_ERR_INTERRUPTED, "interrupted");
     }
-    TRY(append(s, t, 0, s->x, error)); // the end
+    TRY(lwi_recording_append(s, t, 0, s->x, error)); // the end
     s->path.count--;
-    for (int c = 0; c < s->columns && is_extreme(s->desc->statistic); c++) find_extreme(s, c);
+    lwi_recording_finish(s);
     return LW_OK;
 }
 
@@ -303,7 +349,9 @@ lw_status lwi_recording_run(lwi_recording *s, lw_error *error)
 
 static double length_of(const lwi_recording *s, long row)
 {
-    return row >= 0 && row < s->rows - 1 ? row_time(s, row + 1) - row_time(s, row) : 0;
+    return row >= 0 && row < s->rows - 1
+               ? lwi_recording_row_time(s, row + 1) - lwi_recording_row_time(s, row)
+               : 0;
 }
 
 double lwi_recording_result(const lwi_recording *s, int c)
@@ -316,19 +364,19 @@ double lwi_recording_result(const lwi_recording *s, int c)
         sum += s->desc->statistic == LW_STATISTIC_MEAN ? dt * (a + b) / 2
                                                        : dt * (a * a + a * b + b * b) / 3;
     }
-    sum /= s->duration;
+    sum /= s->end;
     return s->desc->statistic == LW_STATISTIC_MEAN ? sum : sqrt(sum);
 }
 
 // Its derivative by the value at a row.
-static double row_weight(const lwi_recording *s, long row, int c)
+double lwi_recording_weight(const lwi_recording *s, long row, int c)
 {
     const double before = length_of(s, row - 1), after = length_of(s, row);
     switch (s->desc->statistic) {
     case LW_STATISTIC_LAST:
         return row == s->rows - 1;
     case LW_STATISTIC_MEAN:
-        return (before + after) / (2 * s->duration);
+        return (before + after) / (2 * s->end);
     case LW_STATISTIC_RMS:
         break;
     case LW_STATISTIC_MIN:
@@ -341,7 +389,17 @@ static double row_weight(const lwi_recording *s, long row, int c)
     double sum = 0;
     if (before > 0) sum += before * (2 * a + value_at(s, row - 1, c)) / 3;
     if (after > 0) sum += after * (2 * a + value_at(s, row + 1, c)) / 3;
-    return rms > 0 ? sum / (2 * rms * s->duration) : 0;
+    return rms > 0 ? sum / (2 * rms * s->end) : 0;
+}
+
+double lwi_recording_by_end(const lwi_recording *s, int c)
+{
+    const lw_statistic which = s->desc->statistic;
+    if (s->rows < 2 || (which != LW_STATISTIC_MEAN && which != LW_STATISTIC_RMS)) return 0;
+    const double a = value_at(s, s->rows - 2, c), b = value_at(s, s->rows - 1, c),
+                 result = s->result[c];
+    if (which == LW_STATISTIC_MEAN) return ((a + b) / 2 - result) / s->end;
+    return result > 0 ? ((a * a + a * b + b * b) / 3 - result * result) / (2 * result * s->end) : 0;
 }
 
 double *lwi_recording_state(const lwi_recording *s, long step)
@@ -369,17 +427,18 @@ static lw_status add_displacement(lwi_recording *s, long row, int i, double t, c
             }
             TRY(lwi_probe_run_at(s->run, t, s->next, s->next + s->nq, s->next + s->nq + n, error));
             for (int c = 0; c < s->columns; c++)
-                s->bar[(size_t)c * nt + (size_t)i] +=
-                    row_weight(s, row, c) * side * weight[far] / step * s->run->rows.row[c + 1];
+                s->bar[(size_t)c * nt + (size_t)i] += lwi_recording_weight(s, row, c) * side *
+                                                      weight[far] / step * s->run->rows.row[c + 1];
         }
     return LW_OK;
 }
 
 lw_status lwi_recording_add_row(lwi_recording *s, lwi_adjoint *a, long row, lw_error *error)
 {
-    const double t = row_time(s, row), *x = lwi_recording_state(s, s->at[row]);
+    const double t = lwi_recording_row_time(s, row), *x = lwi_recording_state(s, s->at[row]);
     double largest = 0;
-    for (int c = 0; c < s->columns; c++) largest = fmax(largest, fabs(row_weight(s, row, c)));
+    for (int c = 0; c < s->columns; c++)
+        largest = fmax(largest, fabs(lwi_recording_weight(s, row, c)));
     if (largest == 0) return LW_OK;
     lwi_displacement_units(s->model, s->tau);
     const bool speeds = s->run->columns.level >= LW_OBSERVE_TWIST;
@@ -389,7 +448,7 @@ lw_status lwi_recording_add_row(lwi_recording *s, lwi_adjoint *a, long row, lw_e
         if (!lwi_probe_run_exists(&s->slope[k].side[0].run)) continue; // they do not change
         TRY(lwi_slope_columns(&s->slope[k], t, x, x + s->nq, x + s->nq + s->n, s->slopes, error));
         for (int c = 0; c < s->columns; c++)
-            a->gradient[c * a->nby + k] += row_weight(s, row, c) * s->slopes[c];
+            a->gradient[c * a->nby + k] += lwi_recording_weight(s, row, c) * s->slopes[c];
     }
     return LW_OK;
 }

@@ -1,7 +1,8 @@
 // recording.h -- a run by Runge-Kutta steps that are kept for their derivatives, and its results.
 //
 // The run has verner87, speeds of the tree, its own tolerances; no step passes a time where a function is not smooth, or
-// a row.  Rates of the stages are stored while they are few.
+// a row.  Rates of the stages are stored while they are few.  A model with events, impacts or modes of forces is run by a
+// simulation, and its steps and jumps are recorded (recording_jumps.c).
 #ifndef LWI_ANALYSIS_RECORDING_H
 #define LWI_ANALYSIS_RECORDING_H
 
@@ -25,8 +26,30 @@ struct lwi_adjoint {
 typedef struct lwi_recorded_steps {
     long count, capacity;
     double *t, *h, *x;
-    double *K; // rates of the stages of each step; NULL: they are computed again
+    double *K;           // rates of the stages of each step; NULL: they are computed again
+    unsigned char *mode; // [model nmode] of forces during each step
 } lwi_recorded_steps;
+
+typedef enum lwi_jump_kind {
+    LWI_JUMP_EVENTS, ///< events and relays: switches are set, the run ends
+    LWI_JUMP_MODE,   ///< the mode of a force changes
+    LWI_JUMP_IMPACT  ///< impulses, rates of drives that jump
+} lwi_jump_kind;
+/** What happens between two steps. */
+typedef struct lwi_recorded_jump {
+    lwi_jump_kind kind;
+    long step; ///< that begins after it
+    double t;
+    double *x;                   ///< [nx] before
+    unsigned char *mode, *after; ///< [nmode] before and after
+    /** EVENTS: those that have an effect in their order, relays from nevent on; the first `ncause` were due by themselves, the
+     *  others follow from these.  MODE: the force.  IMPACT: its number in the run. */
+    int *item, nitem, ncause;
+    int guard;    ///< MODE: number of the guard
+    bool timed;   ///< at a given time
+    bool follows; ///< its time is that of the jump before
+    bool stops;   ///< the run ends
+} lwi_recorded_jump;
 
 /** What the sweeps need. */
 typedef struct lwi_recording {
@@ -40,6 +63,7 @@ typedef struct lwi_recording {
     long rows;
     lw_dynamics *dynamics;
     lwi_state_derivatives d;
+    lwi_cut cut; // rows of the model, for jumps
     lwi_loop_derivatives loops;
     lwi_tree_work tree;
     lwi_probe_run *run;
@@ -50,15 +74,21 @@ typedef struct lwi_recording {
     bool open;          // a tree, with springs and dampers of joints alone: no matrices are needed
     bool reduced; // loops: degrees of freedom are few, their mass matrix costs less than the rows
     lwi_recorded_steps path;
-    long *at;             // [rows] step that begins at each row
-    double *values;       // [rows][columns]
-    const double *result; // [columns] the statistics
-    long *extreme;        // [columns] row of the smallest or largest value
-    double *K, *X;        // [stages][nx]
-    double *x, *next;     // [nx]
-    int npiece;           // forces with corners
-    int *piece, *other;   // [npiece] of the state that a step begins with, of another one
-    char *corner;         // the adjoint's warning
+    lw_sim *sim; // of a model with jumps; else NULL
+    lwi_recorded_jump *jump;
+    long njump, jump_room;
+    double end;                // time of the last row
+    unsigned char *mode_here;  // [nmode] of the step that is evaluated
+    const unsigned char *mode; // mode_here; NULL: there are none, or by the state
+    long *at;                  // [rows] step that begins at each row
+    double *values;            // [rows][columns]
+    const double *result;      // [columns] the statistics
+    long *extreme;             // [columns] row of the smallest or largest value
+    double *K, *X;             // [stages][nx]
+    double *x, *next;          // [nx]
+    int npiece;                // forces with corners
+    int *piece, *other;        // [npiece] of the state that a step begins with, of another one
+    char *corner;              // the adjoint's warning
     double *inputs;
     lwi_states states; // of signals at the state that is evaluated; their rates
     double *zdot;      // [nz]
@@ -73,6 +103,37 @@ typedef struct lwi_recording {
 
 /** The run from the start, its rows. */
 lw_status lwi_recording_run(lwi_recording *s, lw_error *error);
+/** The same by a simulation, with jumps. */
+lw_status lwi_recording_run_jumps(lwi_recording *s, lw_error *error);
+/** Has the model events, impacts or modes of forces? */
+bool lwi_recording_has_jumps(const lw_model *model);
+/** A simulation of the model with the tolerances of the run, and the speeds of the tree as state. */
+lw_status lwi_recording_simulation(const lwi_recording *s, const lw_model *model, lw_sim **sim,
+                                   lw_error *error);
+/** Time of a row. */
+double lwi_recording_row_time(const lwi_recording *s, long row);
+/** Derivative of the statistic of a column by the value at a row. */
+double lwi_recording_weight(const lwi_recording *s, long row, int column);
+/** The same by the time of the last row, with the values of the rows as constants. */
+double lwi_recording_by_end(const lwi_recording *s, int column);
+/** s->values of a row, at s->x. */
+lw_status lwi_recording_read_row(lwi_recording *s, long row, double t, lw_error *error);
+/** A step from (t, x) by h, with s->mode_here, becomes the last one. */
+lw_status lwi_recording_append(lwi_recording *s, double t, double h, const double *x,
+                               lw_error *error);
+/** s->next := the end of a step from (t, x) by h, with its stages. */
+lw_status lwi_recording_step(lwi_recording *s, double t, double h, const double *x,
+                             lw_error *error);
+/** Notes corners of forces that a step from (t, x) by h passes. */
+lw_status lwi_recording_find_corners(lwi_recording *s, double t, double h, const double *x,
+                                     lw_error *error);
+/** Finds extreme rows, after all rows. */
+void lwi_recording_finish(lwi_recording *s);
+/** k [nx] := rates at (t, x). */
+lw_status lwi_recording_rates(lwi_recording *s, double t, const double *x, double *k,
+                              lw_error *error);
+/** Forces have the modes of a step. */
+void lwi_recording_take_modes(lwi_recording *s, long step);
 /** The statistic of a column; straight lines between rows. */
 double lwi_recording_result(const lwi_recording *s, int column);
 /** Forces evaluated next read the states of signals in x [nx]. */

@@ -203,7 +203,8 @@ static lw_status make_probe(const lwi_slopes_desc *d, lwi_arena *arena, random_s
     const double(*way)[6] = (const double(*)[6])r->way;
     lwi_number_ways(&at, r->u, r->way);
     lwi_number_gradient(d->numbers, &at, r->u, r->nu, way, 1, r->gradient);
-    r->at = (lwi_slope_state){t, r->q, r->v, r->vdot, r->lambda, d->inputs, d->work, d->z};
+    r->at = (lwi_slope_state){t,         r->q,    r->v, r->vdot,      r->lambda,
+                              d->inputs, d->work, d->z, d->d->tangent};
     *probe = (lwi_slope_probe){&r->at, r->u, r->nu, r->gradient, way, r->scratch};
     return LW_OK;
 }

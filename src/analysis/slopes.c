@@ -61,7 +61,9 @@ lw_status lwi_slope_find(const lw_model *model, const char *name, bool numbers, 
 static bool same_tree(const lw_model *a, const lw_model *b)
 {
     bool same = a->nnode == b->nnode && a->tree_nq == b->tree_nq && a->tree_nv == b->tree_nv &&
-                a->nloop == b->nloop && a->ncoupling == b->ncoupling && a->nstate == b->nstate;
+                a->nloop == b->nloop && a->ncoupling == b->ncoupling && a->nstate == b->nstate &&
+                a->nforce == b->nforce && a->nmode == b->nmode &&
+                a->desc.nevent == b->desc.nevent && a->desc.nimpulse == b->desc.nimpulse;
     for (int k = 0; same && k < a->nnode; k++)
         same = a->node[k].parent == b->node[k].parent && a->node[k].joint == b->node[k].joint &&
                a->node[k].body == b->node[k].body && a->node[k].reversed == b->node[k].reversed;
@@ -172,6 +174,10 @@ static bool may_pause(const lwi_force *a, const lwi_force *b)
         const lwi_joint_friction_par *x = a->par, *y = b->par;
         return x->coulomb != y->coulomb || x->viscous != y->viscous || x->speed != y->speed;
     }
+    if (a->type == &lwi_force_joint_stop) {
+        const lwi_joint_stop_par *x = a->par, *y = b->par;
+        return x->at != y->at || x->stiffness != y->stiffness || x->damping != y->damping;
+    }
     if (a->type == &lwi_force_joint_rotor) {
         const lwi_joint_rotor_par *x = a->par, *y = b->par;
         return x->inertia != y->inertia;
@@ -181,10 +187,16 @@ static bool may_pause(const lwi_force *a, const lwi_force *b)
         return !same_numbers(x->point, y->point, 3) || !same_numbers(x->force, y->force, 3) ||
                !same_numbers(x->torque, y->torque, 3);
     }
-    return a->type == &lwi_force_servo || a->type == &lwi_force_tendon;
+    return a->type == &lwi_force_servo || a->type == &lwi_force_tendon ||
+           a->type == &lwi_force_stop;
 }
 
 // ----------------------------------------------------------------------------------------- numbers
+
+double lwi_slope_weight(const lwi_slope *slope, int side)
+{
+    return weight[side] / slope->step;
+}
 
 double lwi_slope_difference(const double f[LWI_SLOPE_SIDES], double step)
 {
@@ -395,6 +407,10 @@ static double one_force(const lwi_slope_side *side, const lwi_slope_state *at, i
     lwi_loads loads = side->tree.loads; // arrays for what this force alone adds
     double sum = 0;
     kin.states = &states;
+    if (kin.mode && at->tangent) {
+        lwi_law_tangents(model, &kin, at->tangent, side->tangent);
+        kin.tangent = side->tangent;
+    }
     for (int k = 0; k < model->nstate; k++) rate[k] = 0;
     for (int b = 0; place.iv < 0 && b < place.n; b++) v6_zero(loads.wrench[place.body[b]]);
     if (place.iv >= 0) loads.effort[place.iv] = 0;
@@ -470,12 +486,18 @@ static void residual(lwi_slope_side *side, const lwi_slope_state *at, double *F,
     const lw_model *model = side->model;
     lwi_tree_work *tree = &side->tree;
     const lwi_states states = {.value = at->z, .rate = g};
+    tree->mode = at->work->mode;
     if (model->nstate) tree->states = &states;
     memcpy(tree->joint_q, model->q0, (size_t)model->nq * sizeof *tree->joint_q);
     lwi_cut_place(&side->cut, tree, at->t, at->q, at->v);
     if (side->cut.m) lwi_cut_rows(&side->cut, tree, at->t, LWI_CLOSURE_RATES);
+    const lwi_kin kin = lwi_tree_kin(tree);
+    if (kin.mode && at->tangent) {
+        lwi_law_tangents(model, &kin, at->tangent, side->tangent);
+        tree->tangent = side->tangent;
+    }
     lwi_cut_loads(&side->cut, tree, at->t, at->v, at->inputs);
-    tree->states = NULL;
+    tree->states = NULL, tree->tangent = NULL;
     if (side->cut.m) lwi_cut_wrenches(&side->cut, tree, at->lambda, tree->wrench);
     lwi_tree_newton_euler(model, tree, at->v, at->vdot);
     for (int k = 0; k < model->nnode; k++) {
@@ -593,10 +615,13 @@ static lw_status create(const lw_model *model, const lwi_model_numbers *numbers,
         if (!same_tree(model, side->model))
             return lwi_fail(
                 error, LW_ERR_UNSUPPORTED,
-                "parameter '%s' changes the spanning tree; expected method `differences`",
+                "parameter '%s' changes the spanning tree, or which forces there are; expected "
+                "method `differences`",
                 of->name);
         TRY(lwi_tree_work_create(side->model, arena, &side->tree));
         TRY(lwi_cut_create_rows(side->model, arena, &side->cut));
+        side->tangent = LWI_PUSH(arena, lwi_law_tangent, side->model->nmode);
+        if (!side->tangent) return no_memory(error);
     }
     TRY(find_numbers(model, numbers, slope, arena, error));
     return find_start(model, slope, arena, error);

@@ -25,6 +25,7 @@ typedef struct lwi_slope_side {
     lwi_probe_run run;
     lwi_tree_work tree;
     lwi_cut cut;
+    lwi_law_tangent *tangent; ///< [nmode] scratch
 } lwi_slope_side;
 
 typedef struct lwi_slope {
@@ -82,6 +83,7 @@ typedef struct lwi_slope_state {
     const double *q, *v, *vdot, *lambda, *inputs;
     const lwi_tree_work *work;
     const double *z; ///< [model nstate] states of signals; NULL: those of each model's start
+    const lwi_law_tangent *tangent; ///< [nmode] of laws at the state, where `work` has modes
 } lwi_slope_state;
 /** A state at random with rows u, nu, where slopes are compared with those of whole models. */
 typedef struct lwi_slope_probe {
@@ -108,6 +110,8 @@ typedef struct lwi_slope_rows {
 /** out [count] := the rest of u'dF/dp + nu'dC/dp - w'dg/dp.  @param scratch  [2 (tree nv + m) + 2 nstate] */
 void lwi_slope_products(const lwi_slope *slope, const lw_model *model, const lwi_slope_state *at,
                         const lwi_slope_rows *rows, double *scratch, double *out);
+/** The derivative of a function is the sum over the sides of these times its values. */
+double lwi_slope_weight(const lwi_slope *slope, int side);
 /** Makes the runs that lwi_slope_columns needs. */
 lw_status lwi_slope_observe(lwi_slope *slope, const char *columns, lwi_arena *arena,
                             lw_error *error);

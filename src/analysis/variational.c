@@ -1,6 +1,8 @@
 // variational.c -- derivatives of a run by parameters, forward along its steps.
 #include "analysis/variational.h"
 
+#include "analysis/jumps.h"
+
 #include "base/linear.h"
 #include "spatial/vec3.h"
 
@@ -19,6 +21,7 @@ typedef struct variation {
     double *rows;           // [n + m + nz][nby] of F, C and minus the rates of z by the parameters
     double *gradient;       // [numbers]
     double *force, *second; // [n], [m] one column
+    double *time;           // [nby] of the last jump by the parameters
 } variation;
 
 static lw_status allocate(variation *r, lw_error *error)
@@ -39,7 +42,8 @@ static lw_status allocate(variation *r, lw_error *error)
                   {&r->rows, (n + m + nz) * k},
                   {&r->gradient, (size_t)s->numbers.n},
                   {&r->force, n},
-                  {&r->second, m}};
+                  {&r->second, m},
+                  {&r->time, k}};
     for (int i = 0; i < LWI_COUNT(vector); i++)
         if (!(*vector[i].array = LWI_PUSH(arena, double, vector[i].count)))
             return lwi_fail(error, LW_ERR_MEMORY, "no memory for sensitivities");
@@ -177,8 +181,8 @@ static lw_status add_stage(variation *r, int stage, double t, double h, const do
     const size_t size = (size_t)s->nt, all = size * (size_t)r->nby;
     TRY(linearise(s, t, x, vdot, error));
     const lwi_number_state numbers = {s->model, &s->d, &s->tree, t, x + s->nq, s->lambda};
-    const lwi_slope_state at = {t,         x,         x + s->nq, vdot,
-                                s->lambda, s->inputs, &s->tree,  x + s->nq + s->n};
+    const lwi_slope_state at = {t,         x,        x + s->nq,        vdot,        s->lambda,
+                                s->inputs, &s->tree, x + s->nq + s->n, s->d.tangent};
     for (int i = 0; i < s->n + s->m + s->nz; i++) fill_row(r, &numbers, &at, i);
     for (int k = 0; k < r->nby; k++) {
         const size_t own = (size_t)k * size;
@@ -201,6 +205,7 @@ static lw_status step_forward(variation *r, long step, lw_error *error)
     const lwi_tableau *rk = s->tableau;
     const size_t nx = (size_t)s->nx, all = (size_t)s->nt * (size_t)r->nby;
     const double t = s->path.t[step], h = s->path.h[step], *x = lwi_recording_state(s, step);
+    lwi_recording_take_modes(s, step);
     const double *K = s->path.K ? s->path.K + (size_t)step * (size_t)rk->stages * nx : s->K;
     if (!s->path.K) TRY(lwi_recording_stages(s, t, h, x, error));
     for (int i = 0; i < rk->stages; i++) {
@@ -226,6 +231,42 @@ static lw_status add_row(variation *r, lwi_adjoint *a, long row, lw_error *error
     return LW_OK;
 }
 
+// S before a jump becomes that after it.
+static void jump_forward(variation *r, lwi_adjoint *a, const lwi_recorded_jump *jump,
+                         const lwi_jump_derivatives *d)
+{
+    const lwi_recording *s = r->s;
+    const size_t nt = (size_t)s->nt;
+    for (int k = 0; k < r->nby; k++) {
+        double *S = r->S + (size_t)k * nt;
+        if (!jump->follows) r->time[k] = dot(s->nt, d->time, S) + d->time_by[k];
+        for (size_t i = 0; i < nt; i++)
+            r->dX[i] = dot(s->nt, d->reset + i * nt, S) + d->reset_by[(size_t)k * nt + i] +
+                       d->flow[i] * r->time[k];
+        memcpy(S, r->dX, nt * sizeof *S);
+        for (int c = 0; c < s->columns; c++) a->gradient[c * r->nby + k] += d->end[c] * r->time[k];
+    }
+}
+
+static lw_status sweep(variation *r, lwi_adjoint *a, lwi_jump_derivatives *d, lw_error *error)
+{
+    lwi_recording *s = r->s;
+    long row = 0, jump = 0;
+    for (long step = 0; step <= s->path.count; step++) {
+        for (; jump < s->njump && s->jump[jump].step == step; jump++) {
+            TRY(lwi_jump_differentiate(s, jump, d, error));
+            jump_forward(r, a, &s->jump[jump], d);
+        }
+        for (; row < s->rows && s->at[row] == step; row++) TRY(add_row(r, a, row, error));
+        if (step < s->path.count) TRY(step_forward(r, step, error));
+        if (s->desc->progress &&
+            s->desc->progress(s->desc->progress_user, (s->duration + s->path.t[step]) / 2,
+                              s->duration))
+            return lwi_fail(error, LW_ERR_INTERRUPTED, "interrupted");
+    }
+    return LW_OK;
+}
+
 lw_status lwi_variational_run(lwi_recording *s, lwi_adjoint *a, lw_error *error)
 {
     variation r = {.s = s, .nby = a->nby};
@@ -233,14 +274,9 @@ lw_status lwi_variational_run(lwi_recording *s, lwi_adjoint *a, lw_error *error)
     TRY(allocate(&r, error));
     for (int k = 0; k < a->nby; k++)
         memcpy(r.S + (size_t)k * size, s->slope[k].start, size * sizeof *r.S);
-    long row = 0;
-    for (long step = 0; step <= s->path.count; step++) {
-        for (; row < s->rows && s->at[row] == step; row++) TRY(add_row(&r, a, row, error));
-        if (step < s->path.count) TRY(step_forward(&r, step, error));
-        if (s->desc->progress &&
-            s->desc->progress(s->desc->progress_user, (s->duration + s->path.t[step]) / 2,
-                              s->duration))
-            return lwi_fail(error, LW_ERR_INTERRUPTED, "interrupted");
-    }
-    return LW_OK;
+    lwi_jump_derivatives jump;
+    lw_status status = lwi_jumps_create(s, a->nby, &jump, error);
+    if (status == LW_OK) status = sweep(&r, a, &jump, error);
+    lwi_jumps_destroy(&jump);
+    return status;
 }

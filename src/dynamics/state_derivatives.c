@@ -87,6 +87,8 @@ lw_status lwi_state_derivatives_create(const lw_model *model, lwi_arena *arena,
     d->plus = LWI_PUSH(arena, double, n);
     d->minus = LWI_PUSH(arena, double, n);
     d->M = LWI_PUSH(arena, double, n *n);
+    d->tangent = LWI_PUSH(arena, lwi_law_tangent, model->nmode);
+    if (!d->tangent) return LW_ERR_MEMORY;
     double **const column[] = {&d->six, &d->four, &d->size, &d->gap, &d->best};
     for (int i = 0; i < LWI_COUNT(column); i++)
         if (!(*column[i] = LWI_PUSH(arena, double, n))) return LW_ERR_MEMORY;
@@ -271,7 +273,8 @@ static void add_difference(const difference *of, displaced what, int which, doub
     const size_t n = (size_t)of->model->tree_nv;
     find_best(of, what, which, step);
     for (size_t i = 0; i < n; i++) matrix[i * n + (which == ALL ? i : (size_t)which)] -= d->best[i];
-    for (size_t i = 0; i < (size_t)d->nz; i++) rates[i * n + (size_t)which] = d->best[n + i];
+    for (size_t i = 0; rates && i < (size_t)d->nz; i++)
+        rates[i * n + (size_t)which] = d->best[n + i];
 }
 
 static void find_signal_columns(const difference *of)
@@ -301,6 +304,34 @@ static void subtract_springs(const lw_model *model, const int *speed, double *by
         if (p->iq >= 0) by_q[at] += p->stiffness;
         by_v[at] += p->damping;
     }
+}
+
+void lwi_law_tangents(const lw_model *model, const lwi_kin *kin, const lwi_law_tangent *at,
+                      lwi_law_tangent *tangent)
+{
+    for (int i = 0; i < model->nforce; i++) {
+        const lwi_force *f = &model->force[i];
+        const lwi_force_modes *modes = f->type->modes;
+        if (!modes || !modes->measure) continue;
+        const int k = modes->index(f->par);
+        double x, rate;
+        if (at)
+            x = at[k].x, rate = at[k].rate;
+        else
+            modes->measure(f->par, kin, &x, &rate);
+        modes->tangent(f->par, kin->mode[k], x, rate, &tangent[k]);
+    }
+}
+
+// Laws become their tangents at the state.
+static void set_tangents(const difference *of)
+{
+    lwi_tree_work *work = of->work;
+    if (of->model->nmode == 0 || !work->mode || !*work->mode) return;
+    evaluate_forces(of->model, of->d, work, of->t, of->q, of->v, of->inputs);
+    const lwi_kin kin = lwi_tree_kin(work);
+    lwi_law_tangents(of->model, &kin, NULL, of->d->tangent);
+    work->tangent = of->d->tangent;
 }
 
 static void subtract_forces(const difference *of, double *by_q, double *by_v)
@@ -358,7 +389,10 @@ void lwi_inverse_derivatives(const lw_model *model, lwi_state_derivatives *d, lw
 {
     lwi_inertial_derivatives(model, d, work, t, q, v, vdot, by_q, by_v, M);
     if (model->nforce == 0 || (model->tree_nv == 0 && d->nz == 0)) return;
-    subtract_forces(&(difference){model, d, work, t, q, v, inputs}, by_q, by_v);
+    const difference of = {model, d, work, t, q, v, inputs};
+    set_tangents(&of);
+    subtract_forces(&of, by_q, by_v);
+    work->tangent = NULL;
     if (!d->closed) return;
     if (d->spring_speed) // nothing was displaced
         lwi_cut_loads(&d->cut, work, t, v, inputs);

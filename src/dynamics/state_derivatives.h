@@ -23,6 +23,7 @@ typedef struct lwi_state_derivatives {
     double *six, *four, *size, *gap, *best; ///< [tree_nv + nz] of their differences
     double *effort;                         ///< [tree_nv] M vdot + h at the state, of `closed`
     double *M;                              ///< [tree_nv]^2
+    lwi_law_tangent *tangent;               ///< [model nmode] at the state, where `work` has modes
     // states z of signals; nz = 0 before lwi_state_derivatives_add_signals
     int nz;
     double *z, *zdot;              ///< [nz] displaced; their rates
@@ -34,6 +35,10 @@ typedef struct lwi_state_derivatives {
 /** @return LW_ERR_UNSUPPORTED for a joint with callbacks, which is named; LW_ERR_MEMORY */
 lw_status lwi_state_derivatives_create(const lw_model *model, lwi_arena *arena,
                                        lwi_state_derivatives *d, lw_error *error);
+/** Tangents of the laws of a model's forces that are singular at ends of their modes.
+ *  @param at  x and rates of another model's; NULL: those of the motion      @param tangent  [nmode] out */
+void lwi_law_tangents(const lw_model *model, const lwi_kin *kin, const lwi_law_tangent *at,
+                      lwi_law_tangent *tangent);
 /** lwi_inverse_derivatives then gives those by and of the states of signals, too; `work->states` must have values.
  *  @return LW_ERR_MEMORY */
 lw_status lwi_state_derivatives_add_signals(const lw_model *model, lwi_arena *arena,

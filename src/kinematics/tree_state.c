@@ -110,6 +110,7 @@ lwi_kin lwi_tree_kin(const lwi_tree_work *work)
                      .q = work->joint_q,
                      .qd = work->joint_qd,
                      .mode = work->mode ? *work->mode : NULL,
+                     .tangent = work->tangent,
                      .states = work->states};
 }
 

@@ -68,7 +68,7 @@ static inline void all_methods_agree(const char *text, int n, const char *const 
     lw_options options;
     lw_model *model = parse(text, &options);
     lw_sensitivity *differences = differentiate(model, &options, n, by, NULL);
-    options.rtol = options.atol = 1e-13;
+    options.rtol = options.atol = 1e-12;
     lw_sensitivity *s = by_adjoint(model, &options, n, by, statistic);
     assert_string_equal(lw_sensitivity_warning(s), "");
     for (int c = 0; c < lw_sensitivity_columns(s); c++) {

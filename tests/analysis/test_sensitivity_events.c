@@ -1,4 +1,5 @@
-// test_sensitivity_events.c -- derivatives of runs with states of signals, against differences of runs.
+// test_sensitivity_events.c -- derivatives of runs with states of signals, events, impacts and stops, against differences of
+// runs and closed forms.
 #include "analysis/sensitivity_cases.h"
 
 // Integrals, a controller, a lag, a filter of bodies' motion, and a servo with a lag.
@@ -81,9 +82,250 @@ static void test_tie(void **state)
     lw_model_destroy(model);
 }
 
+// A double pendulum that an event stops.
+static const char stopped_text[] =
+    "linkwork: 1\n"
+    "gravity: [0, -9.81, 0]\n"
+    "parameters: {m: 1, L: 1, angle: 0.3, w0: 1, c: 0.2}\n"
+    "bodies:\n"
+    "  bob: {mass: m, inertia: [0.01, 0.01, 0.01, 0, 0, 0], com: [0, -L, 0]}\n"
+    "  arm: {mass: 0.5, inertia: [0.01, 0.01, 0.01, 0, 0, 0], com: [0, -L/2, 0], position: [0, -L, "
+    "0]}\n"
+    "joints:\n"
+    "  A: {type: revolute, between: [ground, bob], at: [0, 0, 0], axis: [0, 0, 1], q: [-1], qd: "
+    "[w0], spring: {q0: {damping: c}}}\n"
+    "  B: {type: revolute, between: [bob, arm], at: [0, -L, 0], axis: [0, 0, 1]}\n"
+    "events:\n"
+    "  end: {when: A.q0 > angle, stop: true}\n"
+    "measures: {w: joint.A.qd0, x: body.arm.x, q: joint.A.q0}\n"
+    "simulation: {duration: 5, sample: 0.1}\n";
+
+static void test_stop(void **state)
+{
+    (void)state;
+    static const char *const by[] = {"m", "L", "angle", "w0", "c"};
+    all_methods_agree(stopped_text, LWI_COUNT(by), by, LW_STATISTIC_LAST, 1e-9);
+    all_methods_agree(stopped_text, 3, by, LW_STATISTIC_RMS, 1e-9);
+}
+
+// A constant force pushes a mass over a distance d: v = sqrt(2 F d / m).
+static void test_stop_in_closed_form(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\n"
+        "parameters: {m: 2, F: 3, d: 0.75}\n"
+        "functions: {push: {type: constant, value: F}}\n"
+        "bodies: {a: {mass: m, inertia: [1, 1, 1, 0, 0, 0]}}\n"
+        "joints: {A: {type: prismatic, between: [ground, a], at: [0, 0, 0], axis: [1, 0, 0],\n"
+        "  effort: {q0: push}}}\n"
+        "events: {end: {when: A.q0 > d, stop: true}}\n"
+        "measures: {v: joint.A.qd0}\n"
+        "simulation: {duration: 5}\n";
+    static const char *const by[] = {"m", "F", "d"};
+    static const double expected[] = {-0.375, 0.25, 1};
+    lw_options options;
+    lw_model *model = parse(text, &options);
+    lw_sensitivity *s = by_adjoint(model, &options, 3, by, LW_STATISTIC_LAST);
+    lwt_near(lw_sensitivity_value(s, 0, LW_STATISTIC_LAST), 1.5, 1e-12);
+    for (int k = 0; k < 3; k++)
+        lwt_near(lw_sensitivity_at(s, k, 0, LW_STATISTIC_LAST, NULL), expected[k], 1e-10);
+    lw_sensitivity_destroy(s);
+    lw_model_destroy(model);
+}
+
+// Switches: at a condition, at one that follows at the same time, and periodically.
+static const char switched_text[] =
+    "linkwork: 1\n"
+    "gravity: [0, -9.81, 0]\n"
+    "parameters: {m: 1, L: 1, on: -0.4, u0: 2, T: 0.25, kd: 0.7, k: 3, c: 0.2}\n"
+    "signals:\n"
+    "  u: {type: switch, value: 0}\n"
+    "  s: {type: switch, value: 0}\n"
+    "  total: {type: integral, of: \"u*A.qd0\"}\n"
+    "bodies:\n"
+    "  bob: {mass: m, inertia: [0.01, 0.01, 0.01, 0, 0, 0], com: [0, -L, 0]}\n"
+    "  arm: {mass: 0.5, inertia: [0.01, 0.01, 0.01, 0, 0, 0], com: [0, -L/2, 0], position: [0, -L, "
+    "0]}\n"
+    "joints:\n"
+    "  A: {type: revolute, between: [ground, bob], at: [0, 0, 0], axis: [0, 0, 1], q: [-1], "
+    "effort: {q0: u}, spring: {q0: {damping: c}}}\n"
+    "  B: {type: revolute, between: [bob, arm], at: [0, -L, 0], axis: [0, 0, 1], effort: {q0: s}}\n"
+    "events:\n"
+    "  push: {when: A.q0 > on, set: {u: \"u0 + k*B.q0 + t*t\"}}\n"
+    "  chained: {when: \"u > 0.5\", set: {u: \"u + 0.1*A.qd0\"}}\n"
+    "  tick: {every: T, from: T, set: {s: \"-kd*B.qd0 - k*B.q0\"}}\n"
+    "measures: {w: joint.A.qd0, x: body.arm.x, W: signal.total.value, s: signal.s.value}\n"
+    "simulation: {duration: 0.8, sample: 0.1}\n";
+
+static void test_switches(void **state)
+{
+    (void)state;
+    static const char *const by[] = {"L", "on", "u0", "T", "k"};
+    all_methods_agree(switched_text, LWI_COUNT(by), by, LW_STATISTIC_LAST, 1e-8);
+}
+
+// A four-bar with impulses at times that are parameters.
+static const char struck_text[] =
+    "linkwork: 1\n"
+    "gravity: [0, -9.81, 0]\n"
+    "parameters: {m: 1, P: 2, T: 0.3, ef: 0.5, L: 0.5}\n"
+    "bodies:\n"
+    "  crank:   {mass: m, inertia: [0.02, 0.01, 0.02, 0, 0, 0], position: [0, 0.25, 0]}\n"
+    "  coupler: {mass: 3, inertia: [0.01, 0.4, 0.4, 0, 0, 0], position: [0.6, 0.7, 0]}\n"
+    "  rocker:  {mass: 2, inertia: [0.1, 0.01, 0.1, 0, 0, 0], position: [1.2, 0.45, 0]}\n"
+    "joints:\n"
+    "  a: {type: revolute, between: [ground, crank], at: [0, 0, 0], axis: [0, 0, 1], qd: [0.7]}\n"
+    "  b: {type: revolute, between: [crank, coupler], at: [0, 0.5, 0], axis: [0, 0, 1]}\n"
+    "  c: {type: revolute, between: [coupler, rocker], at: [1.2, 0.9, 0], axis: [0, 0, 1]}\n"
+    "  d: {type: revolute, between: [ground, rocker], at: [1.2, 0, 0], axis: [0, 0, 1]}\n"
+    "impulses:\n"
+    "  hammer: {time: T, body: coupler, point: [0.1, 0, 0], impulse: [-P, 0, 0]}\n"
+    "  motor:  {time: 0.4, joint: a, coordinate: q0, effort: ef}\n"
+    "measures: {q: joint.a.q0, w: joint.a.qd0}\n"
+    "simulation: {duration: 0.6, sample: 0.1}\n";
+
+static void test_impulses(void **state)
+{
+    (void)state;
+    static const char *const by[] = {"m", "P", "T", "ef"};
+    all_methods_agree(struck_text, LWI_COUNT(by), by, LW_STATISTIC_LAST, 1e-9);
+}
+
+// A four-bar with a relay; a drive with a rate that jumps.
+static const char relay_text[] =
+    "linkwork: 1\n"
+    "gravity: [0, -9.81, 0]\n"
+    "parameters: {m: 1, lo: -0.2, hi: 0.1, push: 1.5, D: 0.4, T: 0.2, rate: 2}\n"
+    "signals:\n"
+    "  th: {type: relay, of: \"a.q0 - 0.2\", low: lo, high: hi, below: push, above: -1.5}\n"
+    "bodies:\n"
+    "  crank:   {mass: m, inertia: [0.02, 0.01, 0.02, 0, 0, 0], position: [0, 0.25, 0]}\n"
+    "  coupler: {mass: 3, inertia: [0.01, 0.4, 0.4, 0, 0, 0], position: [0.6, 0.7, 0]}\n"
+    "  rocker:  {mass: 2, inertia: [0.1, 0.01, 0.1, 0, 0, 0], position: [1.2, 0.45, 0]}\n"
+    "  slide: {mass: 1, inertia: [1,1,1,0,0,0], position: [5, 0, 0]}\n"
+    "  bob: {mass: 1, inertia: [0.1,0.1,0.1,0,0,0], com: [0,-0.5,0], position: [5, 0, 0]}\n"
+    "joints:\n"
+    "  a: {type: revolute, between: [ground, crank], at: [0, 0, 0], axis: [0, 0, 1], qd: [0.7], "
+    "effort: {q0: th}, spring: {q0: {stiffness: 80, at: 0.2}}}\n"
+    "  b: {type: revolute, between: [crank, coupler], at: [0, 0.5, 0], axis: [0, 0, 1]}\n"
+    "  c: {type: revolute, between: [coupler, rocker], at: [1.2, 0.9, 0], axis: [0, 0, 1]}\n"
+    "  d: {type: revolute, between: [ground, rocker], at: [1.2, 0, 0], axis: [0, 0, 1]}\n"
+    "  s: {type: prismatic, between: [ground, slide], at: [5, 0, 0], axis: [1, 0, 0], motion: {q0: "
+    "{type: ramp, rate: rate, from: T}}}\n"
+    "  h: {type: revolute, between: [slide, bob], at: [5, 0, 0], axis: [0, 0, 1]}\n"
+    "events:\n"
+    "  end: {when: \"c.q0 < -0.9\", stop: true}\n"
+    "measures: {q: joint.a.q0, w: joint.a.qd0, hq: joint.h.q0, c: joint.c.q0}\n"
+    "simulation: {duration: 0.4, sample: 0.1}\n";
+
+static void test_relay_and_ramp(void **state)
+{
+    (void)state;
+    static const char *const by[] = {"lo", "push", "rate", "T"};
+    all_methods_agree(relay_text, LWI_COUNT(by), by, LW_STATISTIC_LAST, 1e-8);
+}
+
+// A pendulum against a stop of its joint, a ball that jumps on a plane.  Differences of such runs have six digits: the
+// motion of the ball depends on the difference of height and radius alone.
+static const char bounce_text[] =
+    "linkwork: 1\n"
+    "gravity: [0, -9.81, 0]\n"
+    "parameters: {m: 1, k: 500, c: 3, up: 0.2, h: 0.4, kb: 4000, d: 0.3, n: 1.5, r: 0.1}\n"
+    "bodies:\n"
+    "  bob: {mass: m, inertia: [0.01, 0.01, 0.01, 0, 0, 0], com: [0, -1, 0]}\n"
+    "  ball: {mass: 0.5, inertia: [0.002, 0.002, 0.002, 0, 0, 0], position: [2, h, 0]}\n"
+    "joints:\n"
+    "  A: {type: revolute, between: [ground, bob], at: [0, 0, 0], axis: [0, 0, 1], q: [-1], "
+    "limits: {q0: {upper: up, lower: -3, stiffness: k, damping: c}}}\n"
+    "forces:\n"
+    "  floor: {type: stop, between: [ball, ground], radius: r, to: [0, 0, 0], normal: [0, 1, 0], "
+    "stiffness: kb, exponent: n, dissipation: d}\n"
+    "measures: {w: joint.A.qd0, q: joint.A.q0, y: body.ball.y, v: body.ball.vy}\n"
+    "simulation: {duration: 0.55, sample: 0.1}\n";
+
+static void test_stops(void **state)
+{
+    (void)state;
+    static const char *const by[] = {"c", "up", "d", "n", "h", "r"};
+    enum { H = 4, R = 5 };
+    lw_options options;
+    lw_model *model = parse(bounce_text, &options);
+    lw_sensitivity *differences = differentiate(model, &options, LWI_COUNT(by), by, NULL);
+    options.rtol = options.atol = 1e-12;
+    lw_sensitivity *s = by_adjoint(model, &options, LWI_COUNT(by), by, LW_STATISTIC_LAST);
+    double by_h[4], by_r[4];
+    for (int c = 0; c < 4; c++) {
+        for (int k = 0; k < LWI_COUNT(by); k++)
+            lwt_near(lw_sensitivity_at(s, k, c, LW_STATISTIC_LAST, NULL),
+                     lw_sensitivity_at(differences, k, c, LW_STATISTIC_LAST, NULL), 2e-5);
+        by_h[c] = lw_sensitivity_at(s, H, c, LW_STATISTIC_LAST, NULL);
+        by_r[c] = lw_sensitivity_at(s, R, c, LW_STATISTIC_LAST, NULL);
+    }
+    assert_true(fabs(by_h[3]) > 1);
+    lwt_near(by_r[2], 1 - by_h[2], 1e-9); // measure.y
+    lwt_near(by_r[3], -by_h[3], 1e-9);    // measure.v
+    same_forward(s, model, &options, LWI_COUNT(by), by, LW_STATISTIC_LAST);
+    lw_sensitivity_destroy(s);
+    lw_sensitivity_destroy(differences);
+    lw_model_destroy(model);
+}
+
+// A mass on a spring, with events; @ stands for them.
+static void refused(const char *events, const char *by, double duration, const char *expected)
+{
+    static const char before[] =
+        "linkwork: 1\n"
+        "gravity: [0, 0, 0]\n"
+        "parameters: {k: 4, T: 0.1}\n"
+        "signals: {u: {type: switch, value: 0}, w: {type: switch, value: 0}}\n"
+        "bodies: {a: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\n"
+        "joints: {A: {type: prismatic, between: [ground, a], at: [0, 0, 0], axis: [1, 0, 0], q: "
+        "[-1],\n"
+        "  spring: {q0: {stiffness: k}}, effort: {q0: u}}}\n"
+        "measures: {q: joint.A.q0}\n"
+        "events: {";
+    char text[sizeof before + 300];
+    snprintf(text, sizeof text, "%s%s}\n", before, events);
+    lw_options options;
+    lw_error error;
+    lw_sensitivity *s = NULL;
+    lw_model *model = parse(text, &options);
+    options.duration = duration;
+    lw_sensitivity_desc desc = {
+        .options = &options, .nby = 1, .by = &by, .method = LW_SENSITIVITY_ADJOINT};
+    assert_int_equal(lw_sensitivity_create(model, &desc, &s, &error), LW_ERR_UNSUPPORTED);
+    if (!strstr(error.text, expected)) fail_msg("%s", error.text);
+    desc.method = LW_SENSITIVITY_FORWARD;
+    assert_int_equal(lw_sensitivity_create(model, &desc, &s, &error), LW_ERR_UNSUPPORTED);
+    if (!strstr(error.text, expected)) fail_msg("%s", error.text);
+    assert_null(s);
+    lw_model_destroy(model);
+}
+
+static void test_no_derivative(void **state)
+{
+    (void)state;
+    refused("top: {when: A.q0 > 0.999999999999, stop: true}", "k", 1.5707963,
+            "event 'top' at t = 1.5707956 s: its condition touches zero");
+    refused("one: {when: A.q0 > 0.1, set: {u: 1}}, two: {when: A.q0 > 0.1, set: {w: A.qd0}}", "k",
+            1, "events 'one' and 'two' happen at the same time, t = 0.83548");
+    refused("one: {at: [0.1], set: {u: 1}}, two: {every: T, from: T, set: {w: 3}}", "T", 0.3,
+            "events 'one' and 'two' happen at t = 0.1 s, and parameter 'T' moves them apart");
+    refused("begin: {at: [0], stop: true}", "k", 1, "an event stops the run at its start");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_signals),
-                                       cmocka_unit_test(test_extremes), cmocka_unit_test(test_tie)};
+                                       cmocka_unit_test(test_extremes),
+                                       cmocka_unit_test(test_tie),
+                                       cmocka_unit_test(test_stop),
+                                       cmocka_unit_test(test_stop_in_closed_form),
+                                       cmocka_unit_test(test_switches),
+                                       cmocka_unit_test(test_impulses),
+                                       cmocka_unit_test(test_relay_and_ramp),
+                                       cmocka_unit_test(test_stops),
+                                       cmocka_unit_test(test_no_derivative)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,8 +58,7 @@ def sensitivity(model: Model, by: Union[str, Sequence[str]], *, columns: Optiona
     :param columns: patterns of result columns, "body.tip.*,measure.sag"; default: the measures of the model
     :param statistic: "last", "mean", "rms" (over the time), "min" or "max" of the rows
     :param method: "differences" of six variants for each parameter, in lanes and threads, or "adjoint": one run and one
-        sweep back for any number of parameters, of smooth models, or "forward": the same along the run, for any number of
-        columns; statistics "last", "mean", "rms"
+        sweep back for any number of parameters, or "forward": the same along the run, for any number of columns
     :param step: of the differences, relative to the value of a parameter; 0: 1e-3
     :param options: of the run, as of :func:`simulate`; tolerances are at most 1e-12, of the others 1e-10
     """

@@ -20,6 +20,12 @@ typedef struct lwi_states {
     double *rate;        ///< [model nstate] out; NULL: not asked for
 } lwi_states;
 
+/** A law f(x, dx/dt) next to a state: f + by_x (x - x0) + by_rate (dx/dt - rate0). */
+typedef struct lwi_law_tangent {
+    double x, rate; ///< at the state
+    double f, by_x, by_rate;
+} lwi_law_tangent;
+
 /** What forces may see.  World axes; bodies by index, mass centres. */
 typedef struct lwi_kin {
     const double (*R)[9]; ///< [nbody] body -> world
@@ -30,6 +36,9 @@ typedef struct lwi_kin {
     /** [model nmode] in which mode the forces are that have modes (stops in contact or not), so that rates
      *  are smooth during a step; NULL: each decides by the state. */
     const unsigned char *mode;
+    /** [model nmode] for differences: laws that are singular at the end of their mode are replaced by these; NULL: none
+     *  is. */
+    const lwi_law_tangent *tangent;
     /** World axes, and of the joints; NULL: unknown. */
     const double (*a)[3], (*al)[3], *qdd;
     const lwi_states *states; ///< of signals; NULL: those of the start
@@ -169,6 +178,10 @@ typedef struct lwi_force_modes {
     int (*guards)(const void *par, unsigned char mode, const lwi_kin *, double *guard);
     /** The first guard with its derivatives. */
     void (*gap)(const void *par, unsigned char mode, const lwi_kin *, lwi_gap *gap);
+    /** Of a law that is singular at the end of a mode: x and its rate; and the tangent at given ones.  NULL: it is smooth
+     *  beyond its mode, too. */
+    void (*measure)(const void *par, const lwi_kin *, double *x, double *rate);
+    void (*tangent)(const void *par, unsigned char mode, double x, double rate, lwi_law_tangent *);
     /** Mode after guard number k of `mode` has run out. */
     unsigned char (*next)(const void *par, unsigned char mode, int k, const lwi_kin *);
 } lwi_force_modes;

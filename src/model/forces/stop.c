@@ -163,8 +163,29 @@ static double spring_of(const lwi_stop_par *p, const touch *c)
     return c->x > 0 ? p->stiffness * pow(c->x, p->exponent) : 0;
 }
 
+static void measure(const void *par, const lwi_kin *kin, double *x, double *rate)
+{
+    const touch c = touch_of(par, kin);
+    *x = c.x, *rate = c.rate;
+}
+
+static void tangent(const void *par, unsigned char mode, double x, double rate, lwi_law_tangent *t)
+{
+    const lwi_stop_par *p = par;
+    const touch c = {.x = x > 0 ? x : 0, .rate = rate};
+    *t = (lwi_law_tangent){.x = x, .rate = rate};
+    if (mode != PRESSED) return;
+    t->f = spring_of(p, &c) * press(p, &c);
+    t->by_x = p->stiffness * p->exponent * pow(c.x, p->exponent - 1) * press(p, &c);
+    t->by_rate = spring_of(p, &c) * p->dissipation;
+}
+
 static double force_of(const lwi_stop_par *p, const touch *c, const lwi_kin *kin, double spring)
 {
+    if (kin->tangent) {
+        const lwi_law_tangent *t = &kin->tangent[p->mode];
+        return t->f + t->by_x * (c->x - t->x) + t->by_rate * (c->rate - t->rate);
+    }
     const unsigned char mode = kin->mode ? kin->mode[p->mode] : mode_of(p, c);
     return mode == PRESSED ? spring * press(p, c) : 0;
 }
@@ -196,8 +217,13 @@ static int dissipates(const void *par)
     return ((const lwi_stop_par *)par)->dissipation > 0;
 }
 
-static const lwi_force_modes modes = {
-    .index = mode_index, .now = mode_now, .guards = mode_guards, .gap = gap_of, .next = mode_next};
+static const lwi_force_modes modes = {.index = mode_index,
+                                      .now = mode_now,
+                                      .guards = mode_guards,
+                                      .gap = gap_of,
+                                      .next = mode_next,
+                                      .measure = measure,
+                                      .tangent = tangent};
 
 static lwi_force_place place(const void *par)
 {
