@@ -26,6 +26,8 @@ bool cli_has_executor(const cli_arguments *arguments);
 cli_exit cli_check_executor(const cli_arguments *arguments);
 /** The Python package makes the parts of a folder; it takes the place of this program, and returns only if it cannot. */
 cli_exit cli_run_executor(const cli_arguments *arguments, const char *folder, int threads);
+/** A table that is written as .parquet needs packages of Python: refused where they are missing. */
+cli_exit cli_check_parquet(const char *file);
 /** The Python package writes the table of a folder, which is complete, as FILE.parquet. */
 cli_exit cli_write_parquet(const char *folder, const char *file);
 

@@ -401,6 +401,8 @@ typedef struct cli_progress {
     double shown; ///< wall clock of the last drawing [s]
 } cli_progress;
 
+/** Until cli_catch_signals, SIGINT, SIGTERM and SIGHUP end the program with a message: while runs are prepared. */
+void cli_name_signals(void);
 /** Makes SIGINT, SIGTERM and SIGHUP end a run instead of the program: within a second of processor time, else the
  *  program ends; a second signal ends it at once. */
 void cli_catch_signals(void);

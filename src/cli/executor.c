@@ -46,27 +46,34 @@ static bool has_succeeded(pid_t child)
     return child > 0 && WIFEXITED(how) && WEXITSTATUS(how) == 0;
 }
 
-// Can the interpreter import the package?
-static bool has_package(void)
+// Can the interpreter import these packages?
+static bool can_import(const char *command)
 {
     const pid_t child = fork();
     if (child == 0) {
         const int nothing = open("/dev/null", O_WRONLY);
         if (nothing >= 0) dup2(nothing, STDERR_FILENO);
-        execlp(python(), python(), "-c", "import linkwork.engine", (char *)NULL);
+        execlp(python(), python(), "-c", command, (char *)NULL);
         _exit(127);
     }
     return has_succeeded(child);
 }
 
+cli_exit cli_check_parquet(const char *file)
+{
+    if (!cli_ends_in(file, ".parquet") || can_import("import linkwork.engine, pandas, pyarrow"))
+        return CLI_DONE;
+    return cli_complain(CLI_FAILED,
+                        "%s: .parquet needs the Python package with pandas and pyarrow, and %s "
+                        "does not have them: .csv and .h5 do not (LINKWORK_PYTHON names another "
+                        "interpreter)",
+                        file, python());
+}
+
 cli_exit cli_write_parquet(const char *folder, const char *file)
 {
-    if (!has_package())
-        return cli_complain(CLI_FAILED,
-                            "%s: .parquet needs the Python package with pandas and pyarrow, and %s "
-                            "does not have it: .csv and .h5 do not (LINKWORK_PYTHON names another "
-                            "interpreter)",
-                            file, python());
+    const cli_exit code = cli_check_parquet(file);
+    if (code) return code;
     fflush(stdout);
     const pid_t child = fork();
     if (child == 0) {
@@ -99,7 +106,7 @@ cli_exit cli_run_executor(const cli_arguments *a, const char *folder, int thread
     char number[2][24];
     snprintf(number[0], sizeof number[0], "%d", threads > 0 ? threads : 1);
     snprintf(number[1], sizeof number[1], "%d", a->lanes);
-    if (!has_package())
+    if (!can_import("import linkwork.engine"))
         return cli_complain(CLI_FAILED,
                             "--engine %s needs the Python package, which %s does not have: "
                             "pip install linkwork[%s] (LINKWORK_PYTHON names another interpreter)",

@@ -163,24 +163,35 @@ static cli_exit draw_of_model(const cli_arguments *arguments, const lw_plot_opti
     return code;
 }
 
-// A table of a study has no column `time`: CSV by its first column, HDF5 because results have groups. An error of a file
-// that begins as studies write it is that of the table.
+// The error of a file that is no table: of an HDF5 file only where it is no result either.
+static cli_exit fail_table(const char *path, bool hdf5, lw_status status, const lw_error *error)
+{
+    lw_result *result;
+    lw_error other = {0};
+    if (!hdf5) return cli_fail(status, error);
+    if (lw_result_open(path, &result, &other) == LW_OK) {
+        lw_result_close(result);
+        return CLI_DONE;
+    }
+    if (!strcmp(other.text, error->text)) return cli_fail(status, error);
+    return cli_complain(CLI_FAILED, "%s: no result: %s; no table of a study: %s", path, other.text,
+                        error->text);
+}
+
+// A table of a study has no column `time`: CSV by its first column, HDF5 because results have groups.
 static bool read_table(const cli_arguments *arguments, lw_table **table, cli_exit *code)
 {
     const char *path = arguments->operand;
-    static const char ours[] = "instance,";
-    char head[sizeof ours - 1] = "";
+    char head[sizeof "time," - 1] = "";
     lw_error error = {0};
-    FILE *file = cli_ends_in(path, ".csv") ? fopen(path, "r") : NULL;
-    if (file) {
-        const size_t n = fread(head, 1, sizeof head, file);
-        fclose(file);
-        if (!n || !strncmp(head, "time,", strlen("time,"))) return false;
-    } else if (!cli_ends_in(path, ".h5")) {
+    const bool hdf5 = cli_ends_in(path, ".h5");
+    FILE *file = hdf5 || cli_ends_in(path, ".csv") ? fopen(path, "r") : NULL;
+    const size_t n = file ? fread(head, 1, sizeof head, file) : 0;
+    if (file) fclose(file);
+    if (n == 0 || (hdf5 ? memcmp(head, "\x89HDF", 4) != 0 : !strncmp(head, "time,", sizeof head)))
         return false;
-    }
     const lw_status status = lw_table_read_study(path, table, &error);
-    if (status != LW_OK && !strncmp(head, ours, sizeof head)) *code = cli_fail(status, &error);
+    if (status != LW_OK) *code = fail_table(path, hdf5, status, &error);
     return status == LW_OK;
 }
 

@@ -76,6 +76,23 @@ static void handle(int number, void (*handler)(int))
     sigaction(number, &action, NULL);
 }
 
+static void on_early_signal(int number)
+{
+    static const char text[] = "\nlinkwork: stopped before the first run; nothing is written\n";
+    if (write(STDERR_FILENO, text, sizeof text - 1) >= 0) end_program(number);
+    end_program(number);
+}
+
+void cli_name_signals(void)
+{
+    static const int number[] = {SIGINT, SIGTERM, SIGHUP};
+    for (int i = 0; i < 3; i++) {
+        struct sigaction action;
+        if (!sigaction(number[i], NULL, &action) && action.sa_handler == SIG_DFL)
+            handle(number[i], on_early_signal);
+    }
+}
+
 void cli_catch_signals(void)
 {
     handle(SIGALRM, on_alarm);

@@ -122,6 +122,7 @@ static cli_exit create(sweep *s, const lw_model *model, const lw_options *option
                                 .nvary = s->cases.columns,
                                 .vary = s->cases.name,
                                 .values = s->cases.value};
+    cli_name_signals(); // models of many variants take a while
     const lw_status status = lw_sweep_create(model, &desc, &s->all, &error);
     return status == LW_OK ? CLI_DONE : cli_fail(status, &error);
 }
@@ -318,12 +319,12 @@ static cli_exit simulate(sweep *s)
     const cli_arguments *a = s->arguments;
     cli_exit code = create_study(s);
     if (!code) code = check_tables(s);
+    cli_catch_signals();
     if (!code) code = open_outputs(s);
     if (code) {
         close_outputs(s);
         return code;
     }
-    cli_catch_signals();
     if (!a->quiet && !a->json) print_head(s);
     s->progress = cli_progress_start(a->verb, a->quiet, 0);
     const lw_status status = lw_sweep_run(s->all, write_rows, s, look_up, s);

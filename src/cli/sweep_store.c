@@ -264,6 +264,7 @@ static cli_exit check_tables(const cli_arguments *a)
     cli_exit code = cli_check_results(a);
     for (int i = 0; i < a->ntable && !code; i++) code = cli_check_place(a->table[i]);
     for (int i = 0; i < a->noutput && !code; i++) code = cli_check_place(a->output[i]);
+    for (int i = 0; i < a->ntable && !code; i++) code = cli_check_parquet(a->table[i]);
     return code;
 }
 

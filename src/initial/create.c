@@ -210,9 +210,10 @@ static lw_status follow_speeds(const lw_model *open, const bool *in_loop, const 
     start_of(&a);
     turn_to_world(&a, nhold);
     lwi_assembler_speeds(&a);
-    lwi_assembler_residual(&a, true, NULL);
+    const double left = lwi_assembler_residual(&a, true, NULL);
     double speed = 1;
     for (int i = 0; i < open->nv; i++) speed = fmax(speed, fabs(a.qd[i]));
+    if (!(left <= LWI_CLOSURE_TOLERANCE * speed)) return LW_OK;
     for (int i = 0; i < nhold; i++)
         if (!(lwi_assembler_hold_residual(&a, i, true) <= LWI_CLOSURE_TOLERANCE * speed))
             return LW_OK;

@@ -292,6 +292,16 @@ static lw_status tree_speeds(lw_model *m, start *s, lw_error *error)
     return LW_OK;
 }
 
+// Are there speeds in the description, of joints or bodies, that are no drive's?
+static bool speeds_given(const lw_model *m)
+{
+    for (int j = 0; j < m->desc.njoint; j++)
+        if (m->desc.joint[j].has_qd) return true;
+    for (int b = 0; b < m->desc.nbody; b++)
+        if (m->desc.body[b].has_velocity) return true;
+    return false;
+}
+
 // The first drive that starts with a speed, as the probable reason why velocities contradict each other; "": none does.
 static const char *moving_drive(const lw_model *m, char *text, size_t size)
 {
@@ -302,10 +312,12 @@ static const char *moving_drive(const lw_model *m, char *text, size_t size)
             if (!m->joint[j].motion[k].index) continue;
             lwi_function_eval(m->function, m->joint[j].motion[k], 0, f);
             if (f[1] != 0)
-                snprintf(text, size,
-                         "; the motion of joint '%.60s' starts with qd%d = %.9g: leave out the "
-                         "speeds of the others, which follow from it, or start it at rest",
-                         m->joint[j].name, k, f[1]);
+                snprintf(text, size, "; the motion of joint '%.60s' starts with qd%d = %.9g%s",
+                         m->joint[j].name, k, f[1],
+                         speeds_given(m) ? ": leave out the speeds of the others, which follow "
+                                           "from it, or start it at rest"
+                                         : ", which the others cannot follow: start it at rest, or "
+                                           "free a joint");
         }
     return text;
 }

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 // Both are exceeded: the mass, relative to the median of the parts that move, and the lowest density [kg/m^3].  The densest
 // material, osmium, has 2.3e4; a wrong unit (g, t, mm) is a factor of 1e3, of a volume 1e9.
@@ -74,8 +75,12 @@ static void name_bodies(const lw_model *m, const int *found, int n, char *text, 
 static lw_status warn(lw_model *m, const int *found, int n, double median)
 {
     const lwi_body *b = &m->body[found[0]];
-    char names[256];
-    name_bodies(m, found, n, names, sizeof names);
+    size_t size = sizeof "bodies and more" + 3 * sizeof n;
+    for (int i = 0; i < n && i < NAMED; i++)
+        size += strlen(m->body[found[i]].name) + strlen(", ''");
+    char *const names = lwi_arena_push(&m->arena, size, 1);
+    if (!names) return LW_ERR_MEMORY;
+    name_bodies(m, found, n, names, size);
     return lwi_model_warn(
         m, m->desc.body[found[0]].place,
         "%s: %.6g kg%s are %.2g times the median of the parts that move, and "

@@ -282,6 +282,14 @@ class Plot(unittest.TestCase):
             done = self.run_program("plot", name, "-o", "p.svg")
             self.assertEqual(done.returncode, 3)
             self.assertIn(text, done.stderr)
+        self.table("other.csv", ["k,m", "1,2", "x,3"])
+        self.table("short.csv", ["k,m", "1,2", "1"])
+        self.table("bytes.h5", ["no file of HDF5"])
+        for name, text in (("other.csv", "other.csv:3:1: 'x' in column 'k'"), ("short.csv", "short.csv:3:2: the row has"),
+                           ("bytes.h5", "bytes.h5: is not an HDF5 file\n")):
+            done = self.run_program("plot", name, "-o", "p.svg")
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(text, done.stderr)
 
     def test_instances_of_a_sweep_are_separate_lines(self):
         self.study()

@@ -321,6 +321,10 @@ class Store(InFolder):
         for words in (begun, ("sweep", "--resume", "s")):
             self.refused(2, "as .h5, .csv or .parquet", *words, "--table", "t.txt")
             self.refused(1, "cannot be written", *words, "--table", "no/folder/t.csv")
+            none = linkwork(*words, "--table", "t.parquet", cwd=self.path,
+                            env={**os.environ, "LINKWORK_PYTHON": os.path.join(self.path, "none")})
+            self.assertEqual(none.returncode, 1)
+            self.assertIn("t.parquet: .parquet needs the Python package with pandas and pyarrow", none.stderr)
             if words is begun:
                 self.assertFalse(os.path.exists(os.path.join(self.path, "s")))
                 self.run_ok(*begun, "--part", "1/2")

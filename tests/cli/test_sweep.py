@@ -194,6 +194,19 @@ class Sweep(InFolder):
         self.assertGreaterEqual(len(rows), 3 * len(done))
         self.assertEqual(sorted(os.listdir(self.path)), ["part.csv"])
 
+    def test_a_signal_before_the_first_run_has_a_message(self):
+        for wait in (0.2, 0.4, 0.8, 1.6):  # on a busy machine the program may not have begun
+            with subprocess.Popen([LINKWORK, "sweep", MODEL, "--vary", "body.cart.mass=1:2:2000000", "--duration", "1",
+                                   "-q", "--table", "t.csv"], cwd=self.path, text=True, stderr=subprocess.PIPE) as sweep:
+                time.sleep(wait)
+                sweep.send_signal(signal.SIGINT)
+                error = sweep.communicate(timeout=100)[1]
+            self.assertEqual(sweep.returncode, -signal.SIGINT, error)
+            self.assertEqual(os.listdir(self.path), [])
+            if error:
+                break
+        self.assertIn("linkwork: stopped before the first run; nothing is written", error)
+
     def test_one_instance_that_is_not_a_number_ends_alone(self):
         with open(os.path.join(self.path, "wall.yaml"), "w", encoding="ascii") as file:
             file.write("linkwork: 1\ngravity: [0, 0, 0]\n"

@@ -124,6 +124,12 @@ static void a_mass_that_no_material_has_is_a_warning(void **state)
     expect(ARM DENSE BALL("ball2", "163.6") HINGE("base", "ball2") LINK("hand", "1", "1", "1", "1")
                HINGE("ball", "hand") LINK("tip", "1", "1", "1", "1") HINGE("hand", "tip"),
            NULL, NULL, dense);
+#define N50 "a_name_of_fifty_letters_as_exporters_of_CAD_write_"
+#define N200 N50 N50 N50 N50
+    expect(ARM BALL(N200 "1", "163.6") HINGE("arm", N200 "1") BALL(N200 "2", "163.6")
+               HINGE("base", N200 "2") LINK("hand", "1", "1", "1", "1") HINGE("arm", "hand")
+                   LINK("tip", "1", "1", "1", "1") HINGE("hand", "tip"),
+           NULL, NULL, "bodies '" N200 "1', '" N200 "2': 654498 kg of the first are");
     expect(ARM BALL("ball", "1.92e6") HINGE("arm", "ball"), NULL, NULL, NULL);
     expect(ARM BALL("ball", "163.6") WELD("base", "ball"), NULL, NULL, NULL);
     expect(ARM DENSE BALL("ball2", "163.6") HINGE("ball", "ball2"), NULL, NULL, NULL);

@@ -198,11 +198,14 @@ static lw_status push_number(parser *p, double value, lwi_dimension dimension, i
                 at);
 }
 
-// 0 as the product or quotient of numbers that are not.
+// 0 where the exact value is not: as a product, quotient or power of numbers that are not 0, and of an exponential.
 static bool underflows(lwi_operation operation, const double *x, double value)
 {
-    if (value != 0 || x[0] == 0) return false;
-    return operation == LWI_FORMULA_DIVIDE || (operation == LWI_FORMULA_MULTIPLY && x[1] != 0);
+    if (value != 0) return false;
+    if (operation == LWI_FORMULA_EXP) return true;
+    if (x[0] == 0) return false;
+    return operation == LWI_FORMULA_DIVIDE || operation == LWI_FORMULA_POWER ||
+           (operation == LWI_FORMULA_MULTIPLY && x[1] != 0);
 }
 
 // Appends an operation, or does it where its operands are numbers: they are then the last ones.

@@ -435,6 +435,24 @@ static void a_drive_with_a_speed_is_named(void **state)
            "the motion of joint 'A' starts with qd0 = 10: leave out the speeds");
 }
 
+// A loop that cannot move: no speed is blamed that nobody gave.
+static void a_drive_of_a_loop_without_mobility_is_named(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\n"
+        "bodies:\n"
+        "  a: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [0.5, 0, 0]}\n"
+        "joints:\n"
+        "  A: {type: revolute, between: [ground, a], at: [0, 0, 0],\n"
+        "      motion: {q0: {type: polynomial, coefficients: [0, 2]}}}\n"
+        "  C: {type: revolute, between: [a, ground], at: [1, 0, 0]}\n";
+    refuse(text, LW_ERR_MODEL,
+           "joint 'C' closes a loop that the initial velocities break by 2 m/s and 0 rad/s; "
+           "expected velocities that keep every loop closed; the motion of joint 'A' starts with "
+           "qd0 = 2, which the others cannot follow: start it at rest, or free a joint");
+}
+
 static char *repeated(const char *before, const char *part, int count, const char *after)
 {
     const size_t size = strlen(before) + strlen(after) + (size_t)count * strlen(part) + 1;
@@ -723,6 +741,7 @@ int main(void)
         cmocka_unit_test(numbers_are_those_of_json),
         cmocka_unit_test(numbers_do_not_depend_on_the_locale),
         cmocka_unit_test(a_drive_with_a_speed_is_named),
+        cmocka_unit_test(a_drive_of_a_loop_without_mobility_is_named),
         cmocka_unit_test(hostile_documents_are_refused),
         cmocka_unit_test(long_chains_are_read),
         cmocka_unit_test(every_failing_allocation_is_survived),

@@ -169,6 +169,8 @@ static void mistakes_are_explained(void **state)
         {"1e306 km", "expected a number below 1.8e308"},
         {"1e-200*1e-200", "'*' of these numbers is below 4.9e-324"},
         {"1e-200/1e200", "'/' of these numbers is below 4.9e-324"},
+        {"1e-200^2", "'^' of these numbers is below 4.9e-324"},
+        {"2 + exp(-800)", "'exp' of these numbers is below 4.9e-324"},
         {"2 + 1e-400", "expected 0 or a number of at least 4.9e-324"},
         {"3e-322 mm", "expected 0 or a number of at least 4.9e-324"},
     };
