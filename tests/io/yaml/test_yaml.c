@@ -435,7 +435,7 @@ static void a_drive_with_a_speed_is_named(void **state)
            "the motion of joint 'A' starts with qd0 = 10: leave out the speeds");
 }
 
-// A loop that cannot move: no speed is blamed that nobody gave.
+// A loop that cannot move: the message names the drive, and no given speed.
 static void a_drive_of_a_loop_without_mobility_is_named(void **state)
 {
     (void)state;
