@@ -4,6 +4,7 @@
 #include "base/assert.h"
 
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 static lw_status incidence(lwi_order *o)
@@ -54,6 +55,7 @@ lw_status lwi_order_create(const lwi_plan_graph *graph, const lw_allocator *allo
 {
     memset(o, 0, sizeof *o);
     o->graph = graph;
+    o->limit = INFINITY;
     lwi_arena_init(&o->arena, allocator);
     const lw_status status = prepare(o);
     if (status != LW_OK) lwi_order_free(o);
@@ -176,14 +178,17 @@ static bool inside(lwi_order *o, int edge, int root)
     return true;
 }
 
-// Sorts the edges of one list into closed and open ones; the latter go to the pool at *to.
-static void sort_open(lwi_order *o, int node, int root, const int *edge, int n, int *to)
+// Sorts the edges of one list into closed and open ones, and counts their rows; the latter go to the pool at *to.
+static void sort_open(lwi_order *o, int node, int root, const int *edge, int n, int *to,
+                      int rows[2])
 {
     for (int i = 0; i < n; i++) {
         const int e = edge[i];
         if (o->stamp[e] == o->now) continue;
         o->stamp[e] = o->now;
-        if (inside(o, e, root)) {
+        const bool closes = inside(o, e, root);
+        rows[!closes] += o->graph->edge[e].rows;
+        if (closes) {
             append(&o->node[node].closed, o->next_edge, e);
             LWI_ASSERT(o->closer[e] < 0);
             o->closer[e] = node;
@@ -216,13 +221,14 @@ lw_status lwi_order_join(lwi_order *o, const int *roots, int n)
     const int size = front_size(o, roots, n);
     const int grows = growing_node(o, roots, n, size);
     const int node = grows < 0 ? new_node(o) : grows;
+    int rows[2] = {0, 0}; // closed, open
     take(o, node, roots, n);
     for (int k = 1; k < n; k++) o->up[roots[k]] = roots[0];
     o->now++;
     if (grows >= 0) { // the edges that stay open are packed in place
         lwi_plan_span *open = &o->node[node].open;
         int to = open->first;
-        sort_open(o, node, roots[0], o->pool + open->first, open->n, &to);
+        sort_open(o, node, roots[0], o->pool + open->first, open->n, &to, rows);
         open->n = to - open->first;
     } else {
         TRY(reserve(o, size));
@@ -230,12 +236,13 @@ lw_status lwi_order_join(lwi_order *o, const int *roots, int n)
         for (int k = 0; k < n; k++) {
             int count;
             const int *open = lwi_order_open(o, roots[k], &count);
-            sort_open(o, node, roots[0], open, count, &to);
+            sort_open(o, node, roots[0], open, count, &to, rows);
         }
         o->node[node].open = (lwi_plan_span){o->used, to - o->used};
         o->used = to;
     }
     o->node_of[roots[0]] = node;
+    o->work += lwi_plan_elimination(rows[0], rows[1]);
     return LW_OK;
 }
 

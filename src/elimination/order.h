@@ -35,7 +35,9 @@ typedef struct lwi_order {
     int *closer;                            ///< [nedge] node that closes it, or -1
     int *stamp, now;                        ///< [nedge] marks of one pass
     int *pool, used, room;                  ///< storage of the open edges of all nodes
-    struct lwi_order_sequence *sequence;    ///< workspace of lwi_order_sequential
+    double work,
+        limit; ///< multiplications of the joins so far (lwi_plan_elimination); a dissection ends above the limit
+    struct lwi_order_sequence *sequence; ///< workspace of lwi_order_sequential
 } lwi_order;
 
 /** @param graph  checked */
@@ -61,7 +63,8 @@ void lwi_order_single(lwi_order *order, int body);
 lw_status lwi_order_sequential(lwi_order *order, const int *body, int n);
 /** Cuts long paths into equal pieces if these are most of the graph: *found.  order_substructures.c. */
 lw_status lwi_order_pieces(lwi_order *o, bool *found);
-/** Nested dissection down to sets of `leaf` bodies, which are joined sequentially: order_dissect.c. */
+/** Nested dissection down to sets of `leaf` bodies, which are joined sequentially: order_dissect.c.  Not complete if
+ *  order->work is above the limit then. */
 lw_status lwi_order_dissect(lwi_order *order, int leaf);
 
 #endif

@@ -309,6 +309,7 @@ static lw_status pieces(dissection *d, int *body, int n)
 
 static lw_status dissect(dissection *d, int *body, int n)
 {
+    if (d->o->work > d->o->limit) return LW_OK;
     if (n > 1 && n <= d->leaf) return lwi_order_sequential(d->o, body, n);
     make_set(d, body, n);
     if (n > 1) {
@@ -317,6 +318,7 @@ static lw_status dissect(dissection *d, int *body, int n)
         LWI_ASSERT(part > 0 && part < n);
         TRY(dissect(d, body, part));
         TRY(dissect(d, body + part, n - part));
+        if (d->o->work > d->o->limit) return LW_OK;
     }
     return join_set(d, body, n);
 }

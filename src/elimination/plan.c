@@ -305,10 +305,20 @@ static lw_status arrange(lwi_order *o, lw_plan kind, bool *pieces)
     return LW_OK;
 }
 
+// Multiplications of the nodes, without products: those of the joins, however a node has grown.
+static double work_of_nodes(const lwi_plan *plan)
+{
+    double work = 0;
+    for (int k = 0; k < plan->nnode; k++)
+        work += lwi_plan_elimination(plan->node[k].closed_rows, plan->node[k].open_rows);
+    return work;
+}
+
 static lw_status make(lwi_order *o, lw_plan kind, bool pieces, lwi_arena *arena, lwi_plan *plan)
 {
     *plan = (lwi_plan){.kind = kind, .pieces = pieces};
     TRY(fill(o, arena, plan));
+    LWI_ASSERT(work_of_nodes(plan) == o->work);
     return measure(o, plan);
 }
 
@@ -332,35 +342,23 @@ static lw_status have_pieces(const lwi_plan_graph *graph, const lwi_arena *arena
     return status;
 }
 
-// An order of that kind and its multiplications; the lists of its plan are in a temporary arena.
-static lw_status try(lwi_order *o, lw_plan kind, double *work)
-{
-    lwi_arena other;
-    lwi_plan plan;
-    bool pieces;
-    TRY(arrange(o, kind, &pieces));
-    lwi_arena_init(&other, &o->arena.allocator);
-    const lw_status status = make(o, kind, pieces, &other, &plan);
-    if (status == LW_OK) *work = plan.work;
-    lwi_arena_free(&other);
-    return status;
-}
-
-// The cheaper one of the sequential and the balanced order.
+// The cheaper one of the sequential and the balanced order: products J G' are the same in both.
 static lw_status choose(const lwi_plan_graph *graph, lwi_arena *arena, lwi_plan *plan)
 {
     static const lw_plan kind[2] = {LW_PLAN_COMB, LW_PLAN_BALANCED};
     bool pieces;
     lwi_order order[2] = {0};
-    double work[2] = {0};
     TRY(have_pieces(graph, arena, &pieces));
     if (pieces) return create(graph, LW_PLAN_MIXED, arena, plan);
     lw_status status = LW_OK;
     for (int i = 0; i < 2 && status == LW_OK; i++) {
         status = lwi_order_create(graph, &arena->allocator, &order[i]);
-        if (status == LW_OK) status = try(&order[i], kind[i], &work[i]);
+        if (i)
+            order[1].limit =
+                order[0].work; // no more is needed to know that it is not the cheaper one
+        if (status == LW_OK) status = arrange(&order[i], kind[i], &pieces);
     }
-    const int best = work[1] < work[0];
+    const int best = order[1].work < order[0].work;
     if (status == LW_OK) status = make(&order[best], kind[best], false, arena, plan);
     for (int i = 0; i < 2; i++) lwi_order_free(&order[i]);
     return status;
