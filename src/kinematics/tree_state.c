@@ -591,7 +591,8 @@ void lwi_tree_observe(const lw_model *model, lwi_tree_work *work, double t, cons
     snapshot->t = t;
     lwi_tree_world(model, work->link, work->R, work->r);
     lwi_tree_joints(model, work->link, v, snapshot->q, snapshot->qd);
-    if (accelerations && !work->has_A) lwi_tree_accelerations(model, work, v, vdot);
+    if (accelerations && !work->has_A && !work->found_A)
+        lwi_tree_accelerations(model, work, v, vdot);
     if (kernels && model->nnode > 0)
         observe_in_lanes(model, work, kernels, accelerations, reactions && !work->has_A, snapshot);
     else

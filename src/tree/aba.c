@@ -205,6 +205,7 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     // in long chains and with very different masses the recursion's accelerations have more digits than the kernel's
     if (level >= LW_OBSERVE_ACCELERATION)
         TRY(lwi_aba(model, &d->tree, d->node, t, v, NULL, d->vdot, &work->error));
+    d->tree.found_A = true; // at other levels none is asked for
     lwi_tree_observe(model, &d->tree, t, v, d->vdot, level, snapshot);
     snapshot->work = model->carries_work ? x[model->tree_nq + model->tree_nv] : 0;
     return LW_OK;
