@@ -195,31 +195,40 @@ static bool compute_group(lwi_net_paths *p, int g)
     return valid;
 }
 
-static void join(lwi_net_paths *p, int b)
+static void join(lwi_net_paths *p, int number)
 {
-    const lwi_net_batch *batch = &p->plan->batch[b];
-    lwi_net_pair *pair = &p->pair[b];
+    const lwi_net_batch *batch = &p->plan->batch[number];
+    lwi_net_pair *pair = &p->pair[number];
+    const lwi_path_range range = lwi_path_up[p->up];
     for (int l = 0; l < batch->n; l++) {
-        int lane;
-        const lwi_path_end *end = lwi_net_end(p, batch->a[l], &lane);
-        lwi_path_copy_lane(&pair->a, l, end, lane, lwi_path_up[p->up]);
-        end = lwi_net_end(p, batch->b[l], &lane);
-        lwi_path_copy_lane(&pair->b, l, end, lane, lwi_path_up[p->up]);
+        int at, next;
+        const lwi_path_end *a = lwi_net_end(p, batch->a[l], &at),
+                           *b = lwi_net_end(p, batch->b[l], &next);
+        if (a == b && next == at + 1) {
+            lwi_path_part_lanes(&pair->a, &pair->b, l, a, at, range);
+            continue;
+        }
+        lwi_path_copy_lane(&pair->a, l, a, at, range);
+        lwi_path_copy_lane(&pair->b, l, b, next, range);
     }
-    p->kernels->up[0][p->up](&pair->a, &pair->b, &p->block[p->plan->ngroup + b], batch->n);
+    p->kernels->up[0][p->up](&pair->a, &pair->b, &p->block[p->plan->ngroup + number], batch->n);
 }
 
-static void split(lwi_net_paths *p, int b)
+static void split(lwi_net_paths *p, int number)
 {
-    const lwi_net_batch *batch = &p->plan->batch[b];
-    lwi_net_pair *pair = &p->pair[b];
-    p->kernels->down[0][p->down](&pair->a, &pair->b, &p->block[p->plan->ngroup + b], batch->n);
+    const lwi_net_batch *batch = &p->plan->batch[number];
+    lwi_net_pair *pair = &p->pair[number];
+    p->kernels->down[0][p->down](&pair->a, &pair->b, &p->block[p->plan->ngroup + number], batch->n);
+    const lwi_path_range range = lwi_path_down[p->down];
     for (int l = 0; l < batch->n; l++) {
-        int lane;
-        lwi_path_end *end = lwi_net_end(p, batch->a[l], &lane);
-        lwi_path_copy_lane(end, lane, &pair->a, l, lwi_path_down[p->down]);
-        end = lwi_net_end(p, batch->b[l], &lane);
-        lwi_path_copy_lane(end, lane, &pair->b, l, lwi_path_down[p->down]);
+        int at, next;
+        lwi_path_end *a = lwi_net_end(p, batch->a[l], &at), *b = lwi_net_end(p, batch->b[l], &next);
+        if (a == b && next == at + 1) {
+            lwi_path_unite_lanes(a, at, &pair->a, &pair->b, l, range);
+            continue;
+        }
+        lwi_path_copy_lane(a, at, &pair->a, l, range);
+        lwi_path_copy_lane(b, next, &pair->b, l, range);
     }
 }
 

@@ -389,10 +389,8 @@ static void fold_up(lwi_path *path, lwi_path_exchange_kind kind)
     if (!is_own(path, 0)) return;
     for (int i = 0, lanes = LWI_LANES / 2; i < FOLDS; i++, lanes /= 2) {
         fold *f = &path->fold[i];
-        for (int l = 0; l < lanes; l++) {
-            lwi_path_copy_lane(&f->a, l, from, 2 * l, lwi_path_up[kind]);
-            lwi_path_copy_lane(&f->b, l, from, 2 * l + 1, lwi_path_up[kind]);
-        }
+        for (int l = 0; l < lanes; l++)
+            lwi_path_part_lanes(&f->a, &f->b, l, from, 2 * l, lwi_path_up[kind]);
         path->kernels->up[path->plan->balls][kind](&f->a, &f->b, &f->to, lanes);
         from = &f->to;
     }
@@ -405,10 +403,8 @@ static void fold_down(lwi_path *path, lwi_path_exchange_kind kind)
         lwi_path_end *to = i ? &path->fold[i - 1].to : &path->end[lwi_path_whole(&path->schedule)];
         const int lanes = LWI_LANES / 2 >> i;
         path->kernels->down[path->plan->balls][kind](&f->a, &f->b, &f->to, lanes);
-        for (int l = 0; l < lanes; l++) {
-            lwi_path_copy_lane(to, 2 * l, &f->a, l, lwi_path_down[kind]);
-            lwi_path_copy_lane(to, 2 * l + 1, &f->b, l, lwi_path_down[kind]);
-        }
+        for (int l = 0; l < lanes; l++)
+            lwi_path_unite_lanes(to, 2 * l, &f->a, &f->b, l, lwi_path_down[kind]);
     }
 }
 
