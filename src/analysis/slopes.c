@@ -547,6 +547,22 @@ static double by_models(const lwi_slope *slope, const lwi_slope_state *at, const
     return size;
 }
 
+void lwi_slope_residuals(const lwi_slope *slope, const lwi_slope_state *at, double *scratch,
+                         double *out)
+{
+    const int n = slope->side[0].model->tree_nv, m = slope->side[0].cut.m,
+              nz = slope->side[0].model->nstate;
+    double *C = scratch + n, *g = C + m;
+    memset(out, 0, (size_t)(n + m + nz) * sizeof *out);
+    for (int s = 0; s < LWI_SLOPE_SIDES; s++) {
+        lwi_slope_side side = slope->side[s]; // its arrays are scratch
+        const double a = weight[s] / slope->step;
+        residual(&side, at, scratch, C, g);
+        for (int i = 0; i < n + m; i++) out[i] += a * scratch[i];
+        for (int i = n + m; i < n + m + nz; i++) out[i] -= a * scratch[i];
+    }
+}
+
 void lwi_slope_products(const lwi_slope *slope, const lw_model *model, const lwi_slope_state *at,
                         const lwi_slope_rows *r, double *scratch, double *out)
 {

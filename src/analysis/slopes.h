@@ -112,6 +112,9 @@ void lwi_slope_products(const lwi_slope *slope, const lw_model *model, const lwi
                         const lwi_slope_rows *rows, double *scratch, double *out);
 /** The derivative of a function is the sum over the sides of these times its values. */
 double lwi_slope_weight(const lwi_slope *slope, int side);
+/** out [tree nv + m + nstate] := dF/dp, dC/dp, -dg/dp of a slope that is not local.  @param scratch  as there */
+void lwi_slope_residuals(const lwi_slope *slope, const lwi_slope_state *at, double *scratch,
+                         double *out);
 /** Makes the runs that lwi_slope_columns needs. */
 lw_status lwi_slope_observe(lwi_slope *slope, const char *columns, lwi_arena *arena,
                             lw_error *error);

@@ -22,6 +22,7 @@ typedef struct variation {
     double *gradient;       // [numbers]
     double *force, *second; // [n], [m] one column
     double *time;           // [nby] of the last jump by the parameters
+    double *column;         // [n + m + nz]
 } variation;
 
 static lw_status allocate(variation *r, lw_error *error)
@@ -43,7 +44,8 @@ static lw_status allocate(variation *r, lw_error *error)
                   {&r->gradient, (size_t)s->numbers.n},
                   {&r->force, n},
                   {&r->second, m},
-                  {&r->time, k}};
+                  {&r->time, k},
+                  {&r->column, n + m + nz}};
     for (int i = 0; i < LWI_COUNT(vector); i++)
         if (!(*vector[i].array = LWI_PUSH(arena, double, vector[i].count)))
             return lwi_fail(error, LW_ERR_MEMORY, "no memory for sensitivities");
@@ -106,11 +108,23 @@ static void fill_row(variation *r, const lwi_number_state *numbers, const lwi_sl
     const lwi_slope_rows rows = {1, r->u, r->nu, s->nz ? r->w : NULL, way};
     for (int k = 0; k < r->nby; k++) {
         double rest = 0;
-        if (!s->slope[k].local || s->slope[k].nforce > 0)
+        if (s->slope[k].local && s->slope[k].nforce > 0)
             lwi_slope_products(&s->slope[k], s->model, at, &rows, s->scratch, &rest);
         row[k] = lwi_slope_by_numbers(&s->slope[k], r->gradient) + rest;
     }
     *unit = 0;
+}
+
+// The same of parameters that change more than numbers and forces: whole models give all rows at once.
+static void fill_columns(variation *r, const lwi_slope_state *at)
+{
+    lwi_recording *s = r->s;
+    const size_t n = (size_t)(s->n + s->m + s->nz), nby = (size_t)r->nby;
+    for (size_t k = 0; k < nby; k++) {
+        if (s->slope[k].local) continue;
+        lwi_slope_residuals(&s->slope[k], at, s->scratch, r->column);
+        for (size_t i = 0; i < n; i++) r->rows[i * nby + k] = r->column[i];
+    }
 }
 
 // dq' = dv - [v, dq] in axes of F2.
@@ -184,6 +198,7 @@ static lw_status add_stage(variation *r, int stage, double t, double h, const do
     const lwi_slope_state at = {t,         x,        x + s->nq,        vdot,        s->lambda,
                                 s->inputs, &s->tree, x + s->nq + s->n, s->d.tangent};
     for (int i = 0; i < s->n + s->m + s->nz; i++) fill_row(r, &numbers, &at, i);
+    fill_columns(r, &at);
     for (int k = 0; k < r->nby; k++) {
         const size_t own = (size_t)k * size;
         memcpy(r->dX, r->S + own, size * sizeof *r->dX);
