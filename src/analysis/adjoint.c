@@ -223,14 +223,8 @@ static lw_status step_back(lwi_recording *s, lwi_adjoint *a, long step, lw_error
     const lwi_tableau *rk = s->tableau;
     const size_t size = (size_t)s->nt * (size_t)s->columns, nx = (size_t)s->nx,
                  count = (size_t)rk->stages;
-    const double t = s->path.t[step], h = s->path.h[step];
-    lwi_recording_take_modes(s, step);
-    const double *K = s->path.K ? s->path.K + (size_t)step * count * nx : s->K;
-    if (s->path.K)
-        for (size_t i = 0; i < count; i++)
-            lwi_recording_place_stage(s, i, h, lwi_recording_state(s, step), K);
-    else
-        TRY(lwi_recording_stages(s, t, h, lwi_recording_state(s, step), error));
+    const double t = s->path.t[step], h = s->path.h[step], *K;
+    TRY(lwi_recording_place_stages(s, step, &K, error));
     for (size_t i = count; i-- > 0;) {
         for (size_t l = 0; l < size; l++) s->kbar[l] = h * rk->b[i] * s->bar[l];
         for (size_t j = i + 1; j < count; j++) {
@@ -440,6 +434,41 @@ static lw_status observe_slopes(lwi_recording *s, lw_error *error)
     return LW_OK;
 }
 
+// Has a run with these options momenta as state?
+static bool with_momenta(const lw_options *o)
+{
+    const lwi_formulation *f = o ? lwi_formulation_find(o->formulation) : NULL;
+    return (o && o->state == LW_STATE_MOMENTA) ||
+           (f && (f->flags & LWI_HAS_MOMENTA) && !(f->flags & LWI_HAS_SPEEDS));
+}
+
+// Joint momenta and what joints transmit: joint.NAME.p0, px, lz, sfx, sty; measures may be of these.
+static bool depends_on_gauge(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    if (!strncmp(name, "measure.", 8)) return true;
+    if (strncmp(name, "joint.", 6) != 0 || !dot) return false;
+    const size_t n = strlen(dot + 1);
+    return (n == 2 && strchr("pl", dot[1]) && strchr("0123456789xyz", dot[2])) ||
+           (n == 3 && dot[1] == 's' && strchr("ft", dot[2]) && strchr("xyz", dot[3]));
+}
+
+// The steps are those of speeds: with momenta as state, joint momenta of loops contain impulses of cut joints.
+static lw_status check_momenta(const lwi_recording *s, lw_error *error)
+{
+    const lwi_result_columns *columns = &s->run->columns;
+    if (columns->level < LW_OBSERVE_MOMENTUM || !s->d.closed || !with_momenta(s->desc->options))
+        return LW_OK;
+    for (int c = 1; c < columns->n; c++)
+        if (depends_on_gauge(columns->column[c].name))
+            return lwi_fail(error, LW_ERR_UNSUPPORTED,
+                            "method %s: column '%.200s': with momenta as state, joint momenta of "
+                            "mechanisms with loops contain the impulses of cut joints, a gauge; "
+                            "expected speeds as state, with p = dT/du",
+                            method_of(s->desc), columns->column[c].name);
+    return LW_OK;
+}
+
 // Forces have the states of signals and the modes of the recording.
 static void hold(lwi_recording *s)
 {
@@ -472,6 +501,7 @@ static lw_status prepare(lwi_recording *s, lwi_adjoint *a, lw_error *error)
     }
     TRY(lwi_numbers_create(model, &s->arena, &s->numbers));
     TRY(allocate(s, error));
+    TRY(check_momenta(s, error));
     hold(s);
     if (lwi_recording_has_jumps(model)) {
         TRY(lwi_cut_create_rows(model, &s->arena, &s->cut));
@@ -488,13 +518,8 @@ static lw_status prepare(lwi_recording *s, lwi_adjoint *a, lw_error *error)
 
 static void release(lwi_recording *s)
 {
-    const lw_allocator *allocator = &s->arena.allocator;
     for (int k = 0; k < s->nslope; k++) lwi_slope_destroy(&s->slope[k]);
-    lwi_release(allocator, s->path.t);
-    lwi_release(allocator, s->path.h);
-    lwi_release(allocator, s->path.x);
-    lwi_release(allocator, s->path.K);
-    lwi_release(allocator, s->path.mode);
+    lwi_recording_release(s);
     lw_sim_destroy(s->sim);
     lw_dynamics_destroy(s->dynamics);
     lwi_arena_free(&s->arena);
@@ -511,7 +536,7 @@ static lw_status differentiate(lwi_recording *s, lwi_adjoint *a, lw_error *error
                                                      : run_backward(s, a, error);
 }
 
-lw_status lwi_adjoint_create(const lw_model *model, const lw_sensitivity_desc *desc,
+lw_status lwi_adjoint_create(const lw_model *model, const lw_sensitivity_desc *desc, size_t memory,
                              lwi_adjoint **adjoint, lw_error *error)
 {
     lwi_adjoint *a = lwi_allocate(NULL, sizeof *a);
@@ -519,6 +544,7 @@ lw_status lwi_adjoint_create(const lw_model *model, const lw_sensitivity_desc *d
     *a = (lwi_adjoint){.nby = desc->nby};
     lwi_arena_init(&a->arena, NULL);
     lwi_recording s = {.model = model,
+                       .memory = memory,
                        .desc = desc,
                        .n = model->tree_nv,
                        .nq = model->tree_nq,

@@ -5,7 +5,7 @@
 //
 //     kbar_i = h (b_i xbar + sum_j a_ji Xbar_j),   Xbar_i = f_x' kbar_i,   pbar += f_p' kbar_i,   xbar += sum Xbar_i
 //
-// with step sizes as constants.  The steps' first states are stored, stages are computed again.  f_x' and f_p' by the
+// with step sizes as constants.  Steps that are too many to be stored are computed again (recorded_steps.c).  f_x' and f_p' by the
 // derivatives at a state (dynamics/state_derivatives.h, slopes.h); displacements of quaternions along the speeds.
 // Cost: for any number of parameters that change inertia alone some evaluations of f_x for each of f.
 #ifndef LWI_ANALYSIS_ADJOINT_H
@@ -15,9 +15,11 @@
 
 typedef struct lwi_adjoint lwi_adjoint;
 enum { LWI_ADJOINT_WARNING = 300 }; ///< size of its text
+#define LWI_ADJOINT_MEMORY 8388608  ///< for rates of the run's steps [bytes]
 
-/** @param desc  of LW_SENSITIVITY_ADJOINT or _FORWARD */
-lw_status lwi_adjoint_create(const lw_model *model, const lw_sensitivity_desc *desc,
+/** @param desc    of LW_SENSITIVITY_ADJOINT or _FORWARD
+ *  @param memory  LWI_ADJOINT_MEMORY, or less in tests */
+lw_status lwi_adjoint_create(const lw_model *model, const lw_sensitivity_desc *desc, size_t memory,
                              lwi_adjoint **adjoint, lw_error *error);
 void lwi_adjoint_destroy(lwi_adjoint *adjoint);
 int lwi_adjoint_columns(const lwi_adjoint *adjoint);

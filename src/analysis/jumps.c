@@ -291,7 +291,8 @@ static lw_status rate_before(struct lwi_jump_room *r, double *largest, lw_error 
     *largest = 0;
     for (long step = jump->step - 1; step >= 0 && step >= jump->step - BEFORE; step--) {
         const unsigned char *mode = s->path.mode + (size_t)step * (size_t)s->model->nmode;
-        r->x = lwi_recording_state(s, step), r->t = s->path.t[step];
+        TRY(lwi_recording_state(s, step, &r->x, error));
+        r->t = s->path.t[step];
         TRY(rates(r, r->t, r->x, mode, r->after, error));
         TRY(by_time(r, r->after, true, error));
         *largest = fmax(*largest, fabs(r->out[0]));
@@ -456,7 +457,7 @@ static lw_status find_end(struct lwi_jump_room *r, lwi_jump_derivatives *d, lw_e
 {
     lwi_recording *s = r->s;
     const long last = s->rows - 1;
-    r->x = lwi_recording_state(s, s->path.count);
+    TRY(lwi_recording_state(s, s->path.count, &r->x, error));
     const double t = r->jump->t, h = time_step(r, r->after);
     for (int c = 0; c < s->columns; c++) d->end[c] = lwi_recording_by_end(s, c);
     for (int i = 0; i < s->nt; i++) r->direction[i] = h * r->after[i];

@@ -9,16 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define STORED 268435456 // largest size of rates that are stored [bytes]
-#define TIE 1e-10        // of the range of a column: values of two rows are the same
-#define STEP 1e-3        // of differences of columns [rad, lengths], of speeds relative to 1 + |v|
-enum { FAR = 3 };        // sides of differences of order six
+#define TIE 1e-10 // of the range of a column: values of two rows are the same
+#define STEP 1e-3 // of differences of columns [rad, lengths], of speeds relative to 1 + |v|
+enum { FAR = 3 }; // sides of differences of order six
 static const double weight[FAR] = {45.0 / 60, -9.0 / 60, 1.0 / 60};
-
-static lw_status no_memory(lw_error *error)
-{
-    return lwi_fail(error, LW_ERR_MEMORY, "no memory for sensitivities");
-}
 
 // ------------------------------------------------------------------------------------------ forward
 
@@ -90,67 +84,6 @@ static void finish_step(lwi_recording *s, double h, const double *x, double *siz
     }
     *size = nx ? sqrt(sum / (double)nx) : 0;
     normalise(s->model, s->next);
-}
-
-static bool grow(double **array, size_t count, size_t more, const lw_allocator *allocator)
-{
-    double *made = lwi_allocate(allocator, more * sizeof *made);
-    if (!made) return false;
-    if (count) memcpy(made, *array, count * sizeof *made);
-    lwi_release(allocator, *array);
-    *array = made;
-    return true;
-}
-
-static bool grow_bytes(unsigned char **array, size_t count, size_t more,
-                       const lw_allocator *allocator)
-{
-    unsigned char *made = lwi_allocate(allocator, more);
-    if (!made) return false;
-    if (count) memcpy(made, *array, count);
-    lwi_release(allocator, *array);
-    *array = made;
-    return true;
-}
-
-// Room for the rates of `more` steps; where they would be too many, or there is no memory, none are stored.
-static void grow_rates(lwi_recording *s, size_t more)
-{
-    lwi_recorded_steps *p = &s->path;
-    const lw_allocator *allocator = &s->arena.allocator;
-    const size_t step = (size_t)s->tableau->stages * (size_t)s->nx;
-    const bool stored = p->capacity == 0 || p->K;
-    if (stored && more * step * sizeof *p->K <= STORED &&
-        grow(&p->K, (size_t)p->count * step, more * step, allocator))
-        return;
-    lwi_release(allocator, p->K);
-    p->K = NULL;
-}
-
-lw_status lwi_recording_append(lwi_recording *s, double t, double h, const double *x,
-                               lw_error *error)
-{
-    lwi_recorded_steps *p = &s->path;
-    const lw_allocator *allocator = &s->arena.allocator;
-    const size_t nx = (size_t)s->nx, count = (size_t)p->count, nmode = (size_t)s->model->nmode;
-    if (p->count == p->capacity) {
-        const size_t more = 2 * count + 64;
-        if (!grow(&p->t, count, more, allocator) || !grow(&p->h, count, more, allocator) ||
-            !grow(&p->x, count * nx, more * nx, allocator))
-            return no_memory(error);
-        if (!s->sim) grow_rates(s, more);
-        if (nmode && !grow_bytes(&p->mode, count * nmode, more * nmode, allocator))
-            return no_memory(error);
-        p->capacity = (long)more;
-    }
-    const size_t step = (size_t)s->tableau->stages * nx;
-    if (p->K) memcpy(p->K + count * step, s->K, step * sizeof *p->K);
-    p->t[count] = t;
-    p->h[count] = h;
-    memcpy(p->x + count * nx, x, nx * sizeof *x);
-    if (nmode) memcpy(p->mode + count * nmode, s->mode_here, nmode);
-    p->count++;
-    return LW_OK;
 }
 
 // Pieces of the laws of forces at a state.
@@ -236,9 +169,12 @@ static lw_status advance(lwi_recording *s, double *t, double end, double *h, lw_
     while (end - *t > shortest) {
         const bool last = *h >= (end - *t) * (1 - 1e-12);
         const double step = last ? end - *t : *h;
-        double size;
-        TRY(lwi_recording_stages(s, *t, step, s->x, error));
-        finish_step(s, step, s->x, &size);
+        double size = NAN;
+        const lw_status status = lwi_recording_stages(s, *t, step, s->x, error);
+        if (status == LW_OK)
+            finish_step(s, step, s->x, &size);
+        else if (status != LW_ERR_NOT_FINITE || 0.1 * step < shortest) // a shorter step may be
+            return status;
         const double factor = 0.9 * pow(fmax(size, 1e-8), -1.0 / s->tableau->order);
         if (!(size <= 1)) {
             *h = step * (isfinite(size) ? fmax(0.2, factor) : 0.1);
@@ -402,11 +338,6 @@ double lwi_recording_by_end(const lwi_recording *s, int c)
     return result > 0 ? ((a * a + a * b + b * b) / 3 - result * result) / (2 * result * s->end) : 0;
 }
 
-double *lwi_recording_state(const lwi_recording *s, long step)
-{
-    return s->path.x + (size_t)step * (size_t)s->nx;
-}
-
 // bar += the derivative of the columns at a row by displacement i of the state, times their weights; s->tau: units.
 static lw_status add_displacement(lwi_recording *s, long row, int i, double t, const double *x,
                                   lw_error *error)
@@ -435,11 +366,12 @@ static lw_status add_displacement(lwi_recording *s, long row, int i, double t, c
 
 lw_status lwi_recording_add_row(lwi_recording *s, lwi_adjoint *a, long row, lw_error *error)
 {
-    const double t = lwi_recording_row_time(s, row), *x = lwi_recording_state(s, s->at[row]);
+    const double t = lwi_recording_row_time(s, row), *x;
     double largest = 0;
     for (int c = 0; c < s->columns; c++)
         largest = fmax(largest, fabs(lwi_recording_weight(s, row, c)));
     if (largest == 0) return LW_OK;
+    TRY(lwi_recording_state(s, s->at[row], &x, error));
     lwi_displacement_units(s->model, s->tau);
     const bool speeds = s->run->columns.level >= LW_OBSERVE_TWIST;
     for (int i = 0; i < s->nt; i++)

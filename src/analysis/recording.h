@@ -1,7 +1,7 @@
 // recording.h -- a run by Runge-Kutta steps that are kept for their derivatives, and its results.
 //
 // The run has verner87, speeds of the tree, its own tolerances; no step passes a time where a function is not smooth, or
-// a row.  Rates of the stages are stored while they are few.  A model with events, impacts or modes of forces is run by a
+// a row.  Of long runs a part of the steps is stored (recorded_steps.c).  A model with events, impacts or modes of forces is run by a
 // simulation, and its steps and jumps are recorded (recording_jumps.c).
 #ifndef LWI_ANALYSIS_RECORDING_H
 #define LWI_ANALYSIS_RECORDING_H
@@ -25,9 +25,18 @@ struct lwi_adjoint {
 /** Steps of the run: step i goes from (t[i], x[i]) by h[i]; the end is (t[count], x[count]). */
 typedef struct lwi_recorded_steps {
     long count, capacity;
-    double *t, *h, *x;
-    double *K;           // rates of the stages of each step; NULL: they are computed again
+    double *t, *h;
     unsigned char *mode; // [model nmode] of forces during each step
+    double *x;           // [stored][nx] of steps 0, stride, 2 stride, ...
+    long stored, room, stride;
+    double *last; // [nx] at the end
+    double *
+        K; // [rate_room][stages][nx] rates of the stages of each step; NULL: they are computed again
+    long rate_room;
+    bool rates; // they are stored so far
+    // steps that were computed again, from `first` on; -1: none
+    long first, piece_room;
+    double *piece_x, *piece_K;
 } lwi_recorded_steps;
 
 typedef enum lwi_jump_kind {
@@ -40,7 +49,7 @@ typedef struct lwi_recorded_jump {
     lwi_jump_kind kind;
     long step; ///< that begins after it
     double t;
-    double *x;                   ///< [nx] before
+    double *x, *start;           ///< [nx] before; at the beginning of the step
     unsigned char *mode, *after; ///< [nmode] before and after
     /** EVENTS: those that have an effect in their order, relays from nevent on; the first `ncause` were due by themselves, the
      *  others follow from these.  MODE: the force.  IMPACT: its number in the run. */
@@ -72,7 +81,8 @@ typedef struct lwi_recording {
     lwi_model_numbers numbers;
     double *by_numbers; // [columns][numbers] gradient
     bool open;          // a tree, with springs and dampers of joints alone: no matrices are needed
-    bool reduced; // loops: degrees of freedom are few, their mass matrix costs less than the rows
+    bool reduced;  // loops: degrees of freedom are few, their mass matrix costs less than the rows
+    size_t memory; // for rates of steps [bytes]
     lwi_recorded_steps path;
     lw_sim *sim; // of a model with jumps; else NULL
     lwi_recorded_jump *jump;
@@ -138,8 +148,12 @@ void lwi_recording_take_modes(lwi_recording *s, long step);
 double lwi_recording_result(const lwi_recording *s, int column);
 /** Forces evaluated next read the states of signals in x [nx]. */
 void lwi_recording_hold(lwi_recording *s, const double *x);
-/** [nx] at the beginning of a step. */
-double *lwi_recording_state(const lwi_recording *s, long step);
+/** *x [nx]: the state at the beginning of a step, or at the end of the run; until the next call. */
+lw_status lwi_recording_state(lwi_recording *s, long step, const double **x, lw_error *error);
+/** s->X: the states of the stages of a step, and *K: their rates, until the next call.  Forces have its modes. */
+lw_status lwi_recording_place_stages(lwi_recording *s, long step, const double **K,
+                                     lw_error *error);
+void lwi_recording_release(lwi_recording *s);
 /** s->X: state of stage i of a step from x by h, by the rates K of the stages before it. */
 void lwi_recording_place_stage(const lwi_recording *s, size_t i, double h, const double *x,
                                const double *K);

@@ -149,7 +149,8 @@ lw_status lw_sensitivity_create(const lw_model *model, const lw_sensitivity_desc
     lwi_arena_init(&s->arena, NULL);
     lw_status status = allocate(desc, s, error);
     if (desc->method != LW_SENSITIVITY_DIFFERENCES) {
-        if (status == LW_OK) status = lwi_adjoint_create(model, desc, &s->adjoint, error);
+        if (status == LW_OK)
+            status = lwi_adjoint_create(model, desc, LWI_ADJOINT_MEMORY, &s->adjoint, error);
         if (s->adjoint) lwi_adjoint_tolerances(s->adjoint, &s->rtol, &s->atol);
         s->columns = s->adjoint ? lwi_adjoint_columns(s->adjoint) : 0;
         s->statistic = desc->statistic;

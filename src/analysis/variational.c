@@ -219,12 +219,9 @@ static lw_status step_forward(variation *r, long step, lw_error *error)
     lwi_recording *s = r->s;
     const lwi_tableau *rk = s->tableau;
     const size_t nx = (size_t)s->nx, all = (size_t)s->nt * (size_t)r->nby;
-    const double t = s->path.t[step], h = s->path.h[step], *x = lwi_recording_state(s, step);
-    lwi_recording_take_modes(s, step);
-    const double *K = s->path.K ? s->path.K + (size_t)step * (size_t)rk->stages * nx : s->K;
-    if (!s->path.K) TRY(lwi_recording_stages(s, t, h, x, error));
+    const double t = s->path.t[step], h = s->path.h[step], *K;
+    TRY(lwi_recording_place_stages(s, step, &K, error));
     for (int i = 0; i < rk->stages; i++) {
-        if (s->path.K) lwi_recording_place_stage(s, (size_t)i, h, x, K);
         TRY(add_stage(r, i, t + rk->c[i] * h, h, s->X + (size_t)i * nx, K + (size_t)i * nx + s->nq,
                       error));
     }
