@@ -21,6 +21,7 @@ typedef struct study {
     double counted, counting; // wall clock of the last count of parts; how long it took [s]
     cli_progress progress;
     double running; // variants of the part that is being made
+    double share;   // variants of the parts of --part K/N that were missing
 } study;
 
 static double wall_clock(void)
@@ -64,17 +65,22 @@ static void print_time(FILE *file, double seconds)
         fprintf(file, "%.1f h", seconds / 3600);
 }
 
-// Of the study, with `fraction` of the present part.
+// Of the study, with `fraction` of the present part.  The time left is that at the mean rate: of the parts of this process
+// with --part, else of all that are made, by other processes too.  Before a few parts are made nothing is known of it.
 static void draw(const study *s, double fraction)
 {
-    const double done = s->rows + fraction * s->running, elapsed = wall_clock() - s->start;
-    const double rate = elapsed > 0 ? done / elapsed : 0;
-    const double left = s->now.variants - s->then.rows - done;
+    enum { KNOWN = 3 };
+    const double present = fraction * s->running, elapsed = wall_clock() - s->start;
+    const double made = (s->arguments->share ? s->rows : s->now.rows - s->then.rows) + present;
+    const double left =
+        s->arguments->share ? s->share - made : s->now.variants - s->now.rows - present;
+    const double rate = elapsed > 0 ? made / elapsed : 0;
     fprintf(stderr, "\r%d of %d parts, %.0f of %d variants", s->now.done, s->now.parts,
-            s->then.rows + done, s->now.variants);
-    if (rate > 0) {
-        fprintf(stderr, ", %.3g/s, ", rate);
-        print_time(stderr, left / rate);
+            s->now.rows + present, s->now.variants);
+    if (rate > 0) fprintf(stderr, ", %.3g/s", rate);
+    if (rate > 0 && s->made >= KNOWN) {
+        fputs(", ", stderr);
+        print_time(stderr, left > 0 ? left / rate : 0);
         fputs(" left", stderr);
     }
     if (s->now.failed) fprintf(stderr, ", %d failed", s->now.failed);
@@ -150,6 +156,8 @@ static cli_exit make_parts(study *s)
     const cli_arguments *a = s->arguments;
     const int shares = a->share ? a->shares : 1, first = a->share ? a->share - 1 : 0;
     cli_exit code = CLI_DONE;
+    for (int i = first; i < s->parts && a->share; i += shares)
+        if (!lw_store_has(s->store, i)) s->share += lw_store_part_rows(s->store, i, NULL);
     for (int i = 0; i < s->parts && !code; i++) {
         const int part = a->share ? i : part_at(s, i);
         if (part % shares == first) code = make_part(s, part);

@@ -49,7 +49,7 @@ static void name_symplectic(lw_sim *sim)
     const bool gauss = suits_gauss(model);
     const bool rattle = lwi_formulation_accepts(&lwi_formulation_rattle, model, NULL) == LW_OK;
     if (!gauss && !rattle) return;
-    say(sim, "about %.0e periods without damping: %s%s%s no drift of energy", periods,
+    say(sim, "many thousands of periods without damping: %s%s%s no drift of energy",
         gauss ? "--integrator gauss --order 6 --step H" : "", gauss && rattle ? " or " : "",
         !rattle ? " has"
         : gauss ? "--formulation rattle --step H have"

@@ -140,6 +140,8 @@ static const struct {
     {"torque", {"effort", "torque"}},
     {"velocity", {"qd", "velocity"}},
     {"initial", {"q"}},
+    {"stiffness", {"spring"}}, // of a joint
+    {"damping", {"spring"}},
     {"k", {"stiffness"}},
     {"c", {"damping"}},
     {"rest_length", {"length"}},
