@@ -355,7 +355,9 @@ static lw_status runs_away(search *s, lw_error *error)
         if (fabs(s->g[i]) > fabs(s->g[maximum])) maximum = i;
     lwi_manifold_name(&s->state.manifold, coordinate_of(s, maximum), false, name, sizeof name);
     return lwi_fail(error, LW_ERR_SINGULAR,
-                    "no equilibrium found in %d steps: forces still move %s", s->iterations, name);
+                    "no equilibrium found in %d steps: forces still move %s; expected a joint, "
+                    "spring or stop that holds it, or another start",
+                    s->iterations, name);
 }
 
 // Off an unstable equilibrium, along its softest displacement.

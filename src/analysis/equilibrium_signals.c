@@ -259,7 +259,8 @@ static lw_status not_found(const search *s, lw_error *error)
     if (row < s->f) {
         lwi_manifold_name(&s->state.manifold, row, false, name, sizeof name);
         return lwi_fail(error, LW_ERR_SINGULAR,
-                        "no equilibrium found in %d steps: forces still move %s",
+                        "no equilibrium found in %d steps: forces still move %s; expected a joint, "
+                        "spring or stop that holds it, or another start",
                         s->report->iterations, name);
     }
     lwi_state_name(s->model, s->signal[row - s->f], name, sizeof name);

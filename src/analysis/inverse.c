@@ -138,7 +138,8 @@ static lw_status find_actuators(lw_inverse *s, const lw_model *given, const lw_i
         TRY(take_default(s, given, error));
     if (s->m == 0)
         return lwi_fail(error, LW_ERR_ARGUMENT,
-                        "actuators: none; expected names of coordinates or of inputs");
+                        "actuators: none, because the model has no drives; expected names of "
+                        "coordinates or of inputs");
     for (int i = 0; desc->inputs && i < given->desc.ninput; i++) s->inputs[i] = desc->inputs[i];
     for (int i = 0; i < s->m; i++) {
         s->inputs[s->input[i]] = 0;

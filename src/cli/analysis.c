@@ -1,6 +1,7 @@
 // analysis.c -- the model at the state that an analysis is about.
 #include "cli/analysis.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -165,6 +166,16 @@ const char *cli_analysis_state(const cli_analysis *analysis)
                                        [LW_UNSTABLE] = "the unstable equilibrium"};
     if (analysis->balanced) return text[analysis->equilibrium.stability];
     return analysis->q ? "the state of --initial" : "the start";
+}
+
+void cli_print_state(const cli_analysis *a, const lw_linear *linear)
+{
+    double largest = 0;
+    printf("about        %s\n", cli_analysis_state(a));
+    if (a->balanced) return;
+    for (int i = 0; i < lw_linear_dof(linear); i++)
+        largest = fmax(largest, fabs(lw_linear_accelerations(linear)[i]));
+    printf("             accelerations there up to %.3g (0: equilibrium)\n", largest);
 }
 
 // Names of functions of a type, ", ..." after the third; their number.

@@ -71,9 +71,10 @@ static lw_status take(inverse_run *r, const lw_inverse_solution *s, const double
     if (r->infeasible) {
         snprintf(r->error.text, sizeof r->error.text,
                  "t = %.10g s: infeasible: the actuators (rank %d, dof %d) cannot "
-                 "give what the motion needs along %s; %.3g %% of it is missing; expected other "
-                 "--actuators, or a position farther from a dead point",
-                 s->time, s->rank, s->dof, s->coordinate, 100 * s->residual);
+                 "give what the motion needs along %s; %.3g %% of it is missing; expected %s",
+                 s->time, s->rank, s->dof, s->coordinate, 100 * s->residual,
+                 r->m < s->dof ? "as many --actuators as degrees of freedom"
+                               : "other --actuators, or a position farther from a dead point");
         return LW_ERR_SINGULAR;
     }
     const lw_status status = keep(r, s);

@@ -68,12 +68,7 @@ static void print_report(const cli_arguments *arguments, const cli_analysis *a,
     const int n = lw_linear_states(linear), p = lw_linear_inputs(linear),
               r = lw_linear_outputs(linear);
     printf("model        %s\n", arguments->operand);
-    printf("about        %s\n", cli_analysis_state(a));
-    double largest = 0;
-    for (int i = 0; i < lw_linear_dof(linear); i++)
-        largest = fmax(largest, fabs(lw_linear_accelerations(linear)[i]));
-    if (!a->balanced)
-        printf("             accelerations there up to %.3g (0: equilibrium)\n", largest);
+    cli_print_state(a, linear);
     printf("system       %d states, %d input%s, %d outputs\n", n, p, p == 1 ? "" : "s", r);
     print_matrix("A", lw_linear_A(linear), n, n, linear, lw_linear_state_name,
                  lw_linear_state_name);

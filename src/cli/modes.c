@@ -74,7 +74,7 @@ static void print_report(const cli_arguments *arguments, const cli_analysis *a,
                          const lw_linear *linear, const lw_modes *modes, const shape *s)
 {
     printf("model        %s\n", arguments->operand);
-    printf("about        %s\n", cli_analysis_state(a));
+    cli_print_state(a, linear);
     const int f = lw_linear_dof(linear), signals = lw_linear_states(linear) - 2 * f;
     printf("dof          %d", f);
     if (signals) printf(", and %d state%s of signals", signals, signals == 1 ? "" : "s");

@@ -304,6 +304,7 @@ joints:
                       self.run_program("inverse", self.model_with_spring(), "--actuators", "a,b,pull"))
         for arguments, code, text in (
                 (("--actuators", "b"), 1, "infeasible: the actuators (rank 1, dof 2)"),
+                (("--actuators", "b"), 1, "expected as many --actuators as degrees of freedom"),
                 (("--actuators", "c"), 2, "actuators: there is no joint 'c'"),
                 (("--actuators", "a", "--weights", "a"), 2, "expected ACTUATOR=NUMBER"),
                 (("--actuators", "a", "--weights", "b=1"), 2, "weights: 'b' is no actuator"),
@@ -373,8 +374,10 @@ forces:
             self.assertIn(text, self.run_program(*arguments, code=code))
         with open(self.path("falls.yaml"), "w", encoding="utf-8") as file:
             file.write("linkwork: 1\nbodies: {stone: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\n")
-        self.assertIn("no equilibrium found in 200 steps: forces still move body.stone.d2",
+        self.assertIn("no equilibrium found in 200 steps: forces still move body.stone.d2; expected a joint, spring or stop",
                       self.run_program("equilibrium", self.path("falls.yaml"), code=1))
+        self.assertIn("accelerations there up to 9.81 (0: equilibrium)",
+                      self.run_program("modes", self.path("falls.yaml"), "--at", "start"))
 
 
 if __name__ == "__main__":
