@@ -282,14 +282,15 @@ static inline void put_wrench(double to[6], double k, const double arm[3], const
 }
 
 // Row i of a closure := row k of the joint, as add_row; phi, b and gamma there are initialized by the caller.
-static void put_row(const sides *s, bool rates, const lwi_rows *rows, int k, const onto *o,
-                    lwi_closure *c, int i)
+static void put_row(const sides *s, lwi_closure_level level, const lwi_rows *rows, int k,
+                    const onto *o, lwi_closure *c, int i)
 {
     LWI_ASSERT_INDEX(i, LWI_CLOSURE_ROWS);
+    const bool rates = level >= LWI_CLOSURE_RATES;
     double derivative[6] = {0};
     c->b[i] += rows->b[k];
+    if (level >= LWI_CLOSURE_GAMMA) c->gamma[i] += rows->gamma[k];
     if (rates) {
-        c->gamma[i] += rows->gamma[k];
         v6_copy(derivative, rows->Jdot[k]);
         v3_cross_add(derivative + 3, s->f2.V, rows->J[k]);
     }
@@ -317,10 +318,10 @@ int lwi_joint_row_count(const lw_model *model, int j)
 static void drive_rows(const lw_model *model, const lwi_joint *joint, double t, const sides *s,
                        const onto *o, lwi_closure_level level, lwi_closure *c)
 {
-    const bool rates = level >= LWI_CLOSURE_RATES;
+    const bool moving = level >= LWI_CLOSURE_GAMMA;
     double q[LW_JOINT_MAX_NQ], f[3];
     lwi_rows rows;
-    speed_rows(joint, s, rates, q, &rows);
+    speed_rows(joint, s, moving, q, &rows);
     for (int k = 0; k < joint->type->nv; k++) {
         if (joint->motion[k].index <= 0) continue;
         lwi_function_eval(model->function, joint->motion[k], t, f);
@@ -328,7 +329,7 @@ static void drive_rows(const lw_model *model, const lwi_joint *joint, double t, 
         c->phi[i] = q[k] - f[0];
         c->b[i] = -f[1];
         c->gamma[i] = -f[2];
-        if (level > LWI_CLOSURE_PHI) put_row(s, rates, &rows, k, o, c, i);
+        if (level > LWI_CLOSURE_PHI) put_row(s, level, &rows, k, o, c, i);
     }
 }
 
@@ -410,7 +411,7 @@ void lwi_joint_closure(const lw_model *model, int j, double t, const lwi_motion 
 {
     LWI_ASSERT_INDEX(j, model->njoint);
     const lwi_joint *joint = &model->joint[j];
-    const bool rates = level >= LWI_CLOSURE_RATES;
+    const bool moving = level >= LWI_CLOSURE_GAMMA;
     sides s;
     onto o;
     c->n = c->nbody = 0;
@@ -419,18 +420,18 @@ void lwi_joint_closure(const lw_model *model, int j, double t, const lwi_motion 
         simple_closure(joint, m, level > LWI_CLOSURE_PHI, c);
         return;
     }
-    place(model, joint, t, m, rates, &s);
+    place(model, joint, t, m, moving, &s);
     own_bodies(joint, &s, m, c, &o);
     const int n = joint->type->nc;
     if (n) {
         lwi_rows rows;
         lwi_joint_rows(joint->type, &joint->par, &s.in, &rows);
-        if (rates || joint->mount.present) add_frames(&s, rates, n, &rows);
+        if (moving || joint->mount.present) add_frames(&s, moving, n, &rows);
         c->n = n;
         for (int k = 0; k < n; k++) {
             c->phi[k] = rows.phi[k];
             c->b[k] = c->gamma[k] = 0;
-            if (level > LWI_CLOSURE_PHI) put_row(&s, rates, &rows, k, &o, c, k);
+            if (level > LWI_CLOSURE_PHI) put_row(&s, level, &rows, k, &o, c, k);
         }
     }
     if (joint->ndriven) drive_rows(model, joint, t, &s, &o, level, c);
@@ -452,20 +453,20 @@ void lwi_joint_rotor_rows(const lw_model *model, int j, double t, const lwi_moti
 {
     LWI_ASSERT_INDEX(j, model->njoint);
     const lwi_joint *joint = &model->joint[j];
-    const bool rates = level >= LWI_CLOSURE_RATES;
+    const bool moving = level >= LWI_CLOSURE_GAMMA;
     double q[LW_JOINT_MAX_NQ];
     lwi_rows rows;
     sides s;
     onto o;
     if (joint->nrotor == 0) return;
-    place(model, joint, t, m, rates, &s);
+    place(model, joint, t, m, moving, &s);
     own_bodies(joint, &s, m, c, &o);
-    speed_rows(joint, &s, rates, q, &rows);
+    speed_rows(joint, &s, moving, q, &rows);
     for (int k = 0; k < joint->type->nv; k++) {
         if (joint->rotor[k] == 0) continue;
         const int i = c->n++;
         c->phi[i] = c->b[i] = c->gamma[i] = 0;
-        put_row(&s, rates, &rows, k, &o, c, i);
+        put_row(&s, level, &rows, k, &o, c, i);
     }
 }
 
@@ -566,7 +567,7 @@ void lwi_coupling_closure(const lw_model *model, int coupling, double t, const l
     LWI_ASSERT_INDEX(coupling, model->ncoupling);
     const lwi_coupling *pair = &model->coupling[coupling];
     const lwi_joint *a = &model->joint[pair->joint], *b = &model->joint[pair->of];
-    const bool rates = level >= LWI_CLOSURE_RATES;
+    const bool rates = level >= LWI_CLOSURE_GAMMA;
     double q_a[LW_JOINT_MAX_NQ], q_b[LW_JOINT_MAX_NQ], P = 0, P1 = 0, P2 = 0;
     lwi_rows rows_a, rows_b;
     sides s_a, s_b;

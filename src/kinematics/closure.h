@@ -28,7 +28,8 @@ typedef struct lwi_motion {
 typedef enum lwi_closure_level {
     LWI_CLOSURE_PHI,      ///< phi alone
     LWI_CLOSURE_POSITION, ///< phi, J, b
-    LWI_CLOSURE_RATES     ///< and gamma, Jdot
+    LWI_CLOSURE_GAMMA,    ///< and gamma
+    LWI_CLOSURE_RATES     ///< and Jdot
 } lwi_closure_level;
 
 typedef struct lwi_closure {

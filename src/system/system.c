@@ -493,7 +493,7 @@ static void place_rows(lwi_system *s, int e, double t, lwi_closure_level level)
     const int row = s->plan.row[e], slot = s->plan.slot[e];
     memcpy(s->phi + row, closure.phi, bytes);
     memcpy(s->b + row, closure.b, bytes);
-    if (level >= LWI_CLOSURE_RATES) memcpy(s->gamma + row, closure.gamma, bytes);
+    if (level >= LWI_CLOSURE_GAMMA) memcpy(s->gamma + row, closure.gamma, bytes);
     for (int i = 0; i < closure.nbody; i++)
         memcpy(lwi_elim_J(s->elim) + 6 * (slot + i), closure.J[i], 6 * bytes);
     if (s->nrotor) place_rotors(s, e, closure.nbody, closure.n);
@@ -506,7 +506,7 @@ void lwi_system_edge_rows(lwi_system *s, int e, double t)
 
 static void place_rates(lwi_system *s, int e, double t)
 {
-    place_rows(s, e, t, LWI_CLOSURE_RATES);
+    place_rows(s, e, t, LWI_CLOSURE_GAMMA);
 }
 
 void lwi_system_edge_gamma(lwi_system *s, int e, double t)
@@ -518,7 +518,7 @@ void lwi_system_edge_gamma(lwi_system *s, int e, double t)
         lwi_joint_closure_gamma(s->model, j, t, &s->motion, s->gamma + s->plan.row[e]);
         return;
     }
-    closure_of(s, e, t, LWI_CLOSURE_RATES, &closure);
+    closure_of(s, e, t, LWI_CLOSURE_GAMMA, &closure);
     memcpy(s->gamma + s->plan.row[e], closure.gamma, (size_t)closure.n * sizeof(double));
 }
 

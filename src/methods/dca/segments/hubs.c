@@ -8,11 +8,11 @@
 
 // ------------------------------------------------------------------------------------------ create
 
-void lwi_hubs_closure(const lwi_hubs *hubs, int joint, double t, lwi_closure *closure)
+void lwi_hubs_closure(const lwi_hubs *hubs, int joint, double t, lwi_closure_level level,
+                      lwi_closure *closure)
 {
-    lwi_joint_closure(hubs->model, joint, t, &hubs->system->motion, LWI_CLOSURE_POSITION, closure);
-    lwi_joint_rotor_rows(hubs->model, joint, t, &hubs->system->motion, LWI_CLOSURE_POSITION,
-                         closure);
+    lwi_joint_closure(hubs->model, joint, t, &hubs->system->motion, level, closure);
+    lwi_joint_rotor_rows(hubs->model, joint, t, &hubs->system->motion, level, closure);
 }
 
 static void add_edge(lwi_hubs *hubs, lwi_hub_edge edge)
@@ -29,7 +29,7 @@ static int add_joint(lwi_hubs *hubs, int joint)
     const lw_model *model = hubs->model;
     lwi_closure closure;
     if (joint < 0 || lwi_joint_row_count(model, joint) + model->joint[joint].nrotor == 0) return -1;
-    lwi_hubs_closure(hubs, joint, 0, &closure);
+    lwi_hubs_closure(hubs, joint, 0, LWI_CLOSURE_POSITION, &closure);
     lwi_hub_edge edge = {.joint = joint,
                          .loop = -1,
                          .rows = closure.n,

@@ -117,25 +117,14 @@ void lwi_hubs_move(lwi_hubs *hubs, const double *u)
     lwi_hubs_move_merged(hubs);
 }
 
-// Of the rows of rotors: J A + gamma = the rate of the speed.
-static void rotor_gammas(const lwi_hubs *hubs, const lwi_hub_edge *edge, double t, double *gamma)
-{
-    lwi_closure closure = {.n = edge->rows - edge->nrotor};
-    lwi_joint_rotor_rows(hubs->model, edge->joint, t, &hubs->system->motion, LWI_CLOSURE_RATES,
-                         &closure);
-    for (int r = edge->rows - edge->nrotor; r < edge->rows; r++) gamma[r] = closure.gamma[r];
-}
-
-// J A = - gamma; A has weight as if the ground were accelerated upwards.
-static void take_gammas(lwi_hubs *hubs, double t)
+// J A = - gamma, with the gamma that lwi_hubs_fill has found; A has weight as if the ground were accelerated upwards.
+static void take_gammas(lwi_hubs *hubs)
 {
     const double *g = hubs->model->gravity;
     for (int e = 0; e < hubs->nedge; e++) {
         const lwi_hub_edge *edge = &hubs->edge[e];
         double *c = hubs->c0 + edge->row;
         if (edge->joint < 0 || edge->bar >= 0) continue;
-        lwi_joint_closure_gamma(hubs->model, edge->joint, t, &hubs->system->motion, c);
-        if (edge->nrotor > 0) rotor_gammas(hubs, edge, t, c);
         for (int r = 0; r < edge->rows; r++) {
             c[r] = -c[r];
             if (edge->loop >= 0) c[r] -= v3_dot(hubs->closing[edge->loop].pull[r], g);
@@ -158,7 +147,7 @@ void lwi_hubs_tip_loads(lwi_hubs *hubs, const double (*load)[6])
 bool lwi_hubs_accelerate(lwi_hubs *hubs, double t, const double *effort, const double (*load)[6])
 {
     const lwi_net_plan *plan = hubs->plan;
-    if (!lwi_hubs_fill(hubs, t)) return false;
+    if (!lwi_hubs_fill(hubs, t, true)) return false;
     if (hubs->elim && lwi_elim_factor(hubs->elim, NULL) != LW_OK) return false;
     lwi_hubs_put_momenta(hubs, false, effort);
     for (int h = 0; h < plan->nhub; h++) {
@@ -169,7 +158,7 @@ bool lwi_hubs_accelerate(lwi_hubs *hubs, double t, const double *effort, const d
         v6_add(hubs->hub[h].b, hubs->hub[h].b, load[body_of(hubs, h)]);
         v3_sub(hubs->hub[h].b + 3, hubs->hub[h].b + 3, n);
     }
-    take_gammas(hubs, t);
+    take_gammas(hubs);
     lwi_hubs_solve_first(hubs, true);
     return true;
 }

@@ -71,11 +71,21 @@ static void path_rows(const lwi_hubs *hubs, lwi_hub_edge *edge)
     }
 }
 
-static void joint_rows(const lwi_hubs *hubs, lwi_hub_edge *edge, double t)
+// The closure of the joint of an edge, and what is by row: b, and gamma.
+static void close_joint(const lwi_hubs *hubs, const lwi_hub_edge *edge, double t, bool gammas,
+                        lwi_closure *closure)
+{
+    lwi_hubs_closure(hubs, edge->joint, t, gammas ? LWI_CLOSURE_GAMMA : LWI_CLOSURE_POSITION,
+                     closure);
+    const size_t bytes = (size_t)closure->n * sizeof *closure->b;
+    memcpy(hubs->b + edge->row, closure->b, bytes);
+    if (gammas) memcpy(hubs->c0 + edge->row, closure->gamma, bytes);
+}
+
+static void joint_rows(const lwi_hubs *hubs, lwi_hub_edge *edge, double t, bool gammas)
 {
     lwi_closure closure;
-    lwi_hubs_closure(hubs, edge->joint, t, &closure);
-    memcpy(hubs->b + edge->row, closure.b, (size_t)closure.n * sizeof *closure.b);
+    close_joint(hubs, edge, t, gammas, &closure);
     for (int i = 0; i < closure.nbody; i++)
         memcpy(edge->J[i], closure.J[i], (size_t)closure.n * sizeof *closure.J[i]);
 }
@@ -146,13 +156,12 @@ static void put_rows(lwi_hubs *hubs, int loop, int s, int h, const double (*J)[6
     }
 }
 
-static void closing_rows(lwi_hubs *hubs, lwi_hub_edge *edge, double t)
+static void closing_rows(lwi_hubs *hubs, lwi_hub_edge *edge, double t, bool gammas)
 {
     lwi_hub_closing *own = &hubs->closing[edge->loop];
     const int body1 = hubs->model->joint[edge->joint].body1;
     lwi_closure closure;
-    lwi_hubs_closure(hubs, edge->joint, t, &closure);
-    memcpy(hubs->b + edge->row, closure.b, (size_t)closure.n * sizeof *closure.b);
+    close_joint(hubs, edge, t, gammas, &closure);
     memset(edge->J, 0, sizeof edge->J);
     memset(own->C, 0, sizeof own->C);
     memset(own->pull, 0, sizeof own->pull);
@@ -289,7 +298,7 @@ static bool fill_core(lwi_hubs *hubs)
     return true;
 }
 
-bool lwi_hubs_fill(lwi_hubs *hubs, double t)
+bool lwi_hubs_fill(lwi_hubs *hubs, double t, bool gammas)
 {
     const lwi_net_plan *plan = hubs->plan;
     for (int h = 0; h < plan->nhub; h++) {
@@ -303,9 +312,9 @@ bool lwi_hubs_fill(lwi_hubs *hubs, double t)
         else if (hubs->edge[e].joint < 0)
             path_rows(hubs, &hubs->edge[e]);
         else if (hubs->edge[e].loop >= 0)
-            closing_rows(hubs, &hubs->edge[e], t);
+            closing_rows(hubs, &hubs->edge[e], t, gammas);
         else
-            joint_rows(hubs, &hubs->edge[e], t);
+            joint_rows(hubs, &hubs->edge[e], t, gammas);
     for (int core = 0; core < 2; core++)
         for (int h = plan->nhub - 1; h >= 0; h--) { // those that are carried first
             lwi_hub *hub = &hubs->hub[h];
@@ -337,7 +346,7 @@ static void choose_rows(lwi_hubs *hubs, lwi_hub_edge *edge)
 
 lw_status lwi_hubs_connect(lwi_hubs *hubs, double t, lwi_pool *pool, lwi_arena *arena, bool *found)
 {
-    *found = lwi_hubs_fill(hubs, t);
+    *found = lwi_hubs_fill(hubs, t, false);
     if (!*found) return LW_OK;
     for (int e = 0; e < hubs->nedge; e++) choose_rows(hubs, &hubs->edge[e]);
     return lwi_hubs_make_core(hubs, pool, arena);
@@ -346,7 +355,7 @@ lw_status lwi_hubs_connect(lwi_hubs *hubs, double t, lwi_pool *pool, lwi_arena *
 int lwi_hubs_find_ranks(lwi_hubs *hubs, double t)
 {
     int rank = 0;
-    if (!lwi_hubs_fill(hubs, t)) return -1;
+    if (!lwi_hubs_fill(hubs, t, false)) return -1;
     if (!hubs->elim) return 0;
     if (lwi_elim_find_ranks(hubs->elim, RANK, &rank) != LW_OK) return -1;
     return hubs->nlost + hubs->order.nrow - rank;

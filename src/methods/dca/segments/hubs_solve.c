@@ -279,7 +279,7 @@ static void still(lwi_hubs *hubs)
 
 bool lwi_hubs_solve(lwi_hubs *hubs, double t, const double *p)
 {
-    if (!lwi_hubs_fill(hubs, t)) return false;
+    if (!lwi_hubs_fill(hubs, t, false)) return false;
     if (hubs->elim && lwi_elim_factor(hubs->elim, NULL) != LW_OK) return false;
     lwi_hubs_put_momenta(hubs, true, p);
     still(hubs);
