@@ -39,7 +39,7 @@ void lwi_recording_take_state(const lwi_recording *s, const lw_sim *sim, double 
 
 // Powers of the depth in laws of contacts are singular where it is zero: the steps there are divided, so that derivatives
 // of the law are integrated as exactly as the law: by halves towards the contact's end, so often.
-enum { HALVES = 20 };
+enum { HALVES = 12 };
 
 /** The simulation and what its next call starts from. */
 typedef struct driver {

@@ -130,7 +130,10 @@ static void evaluate_forces(const lw_model *model, lwi_state_derivatives *d, lwi
                             double t, const double *q, const double *v, const double *inputs)
 {
     if (!d->closed) {
-        lwi_tree_evaluate(model, work, t, q, v, inputs);
+        if (model->driven || (model->force_needs & (LWI_NEEDS_POSE | LWI_NEEDS_TWIST)))
+            lwi_tree_evaluate(model, work, t, q, v, inputs);
+        else // forces read joints alone
+            lwi_tree_joint_loads(model, work, t, q, v, inputs);
         return;
     }
     place(model, d, work, t, q, v);
@@ -334,6 +337,24 @@ static void set_tangents(const difference *of)
     work->tangent = of->d->tangent;
 }
 
+// Are all forces local but contacts that are open?
+static bool local_here(const difference *of)
+{
+    const lw_model *model = of->model;
+    if (of->d->local) return true;
+    bool local = of->work->tangent && of->d->nz == 0;
+    for (int i = 0; local && i < model->nforce; i++) {
+        const lwi_force *f = &model->force[i];
+        const lwi_force_modes *modes = f->type->modes;
+        if (lwi_force_is_local(model, f)) continue;
+        local = modes && modes->measure;
+        if (!local) break;
+        const lwi_law_tangent *t = &of->work->tangent[modes->index(f->par)];
+        local = t->f == 0 && t->by_x == 0 && t->by_rate == 0;
+    }
+    return local;
+}
+
 static void subtract_forces(const difference *of, double *by_q, double *by_v)
 {
     const int n = of->model->tree_nv;
@@ -342,7 +363,7 @@ static void subtract_forces(const difference *of, double *by_q, double *by_v)
         subtract_springs(of->model, of->d->spring_speed, by_q, by_v);
         return;
     }
-    if (of->d->local) {
+    if (local_here(of)) {
         add_difference(of, POSITION, ALL, step, by_q, NULL);
         add_difference(of, SPEED, ALL, step_of_speeds(of->v, 0, n), by_v, NULL);
         return;

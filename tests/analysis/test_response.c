@@ -139,6 +139,47 @@ static void test_adjoint(void **state)
     lw_model_destroy(model);
 }
 
+// An event ends the run after a distance d: v = sqrt(2 F d / m), the largest speed too.
+static void test_adjoint_of_events(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\n"
+        "parameters: {m: 2, F: 3, d: 0.75, k: 1}\n"
+        "functions: {push: {type: constant, value: F}}\n"
+        "bodies: {a: {mass: m, inertia: [1, 1, 1, 0, 0, 0]}}\n"
+        "joints: {A: {type: prismatic, between: [ground, a], at: [0, 0, 0], axis: [1, 0, 0],\n"
+        "  effort: {q0: push}}}\n"
+        "events: {end: {when: A.q0 > d*k, stop: true}}\n"
+        "measures: {v: joint.A.qd0}\n"
+        "simulation: {duration: 5, sample: 0.1}\n";
+    static const char *const four[] = {"m", "F", "d", "k"}, *const names[] = {"v", "v.max"};
+    static const double x[] = {2, 3, 0.75, 1}, expected[] = {-0.375, 0.25, 1, 0.75};
+    double value[1], jacobian[4];
+    lw_error error;
+    lw_model *model = NULL;
+    lw_response *r;
+    lwt_ok(lw_model_parse(text, strlen(text), "event.yaml", &(lw_read_desc){.format = "yaml"},
+                          &model, &options, &error),
+           &error);
+    for (int i = 0; i < 2; i++) {
+        const lw_response_desc desc = {.options = &options,
+                                       .nby = 4,
+                                       .by = four,
+                                       .lower = (const double[]){1, 1, 0.5, 0.5},
+                                       .upper = (const double[]){4, 4, 2, 2},
+                                       .nwanted = 1,
+                                       .wanted = names + i};
+        lwt_ok(lw_response_create(model, &desc, &r, &error), &error);
+        lwt_ok(lw_response_evaluate(r, x, value, jacobian, &error), &error);
+        assert_int_equal(lw_response_gradient(r), LW_GRADIENT_ADJOINT);
+        lwt_near(value[0], 1.5, 1e-9);
+        for (int k = 0; k < 4; k++) lwt_near(jacobian[k], expected[k], 1e-9);
+        lw_response_destroy(r);
+    }
+    lw_model_destroy(model);
+}
+
 static lw_result *data(const char *text)
 {
     lw_error error;
@@ -278,9 +319,9 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_differences), cmocka_unit_test(test_adjoint),
-        cmocka_unit_test(test_residuals),   cmocka_unit_test(test_infeasible),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_differences),       cmocka_unit_test(test_adjoint),
+        cmocka_unit_test(test_adjoint_of_events), cmocka_unit_test(test_residuals),
+        cmocka_unit_test(test_infeasible),        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
