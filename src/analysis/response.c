@@ -42,6 +42,7 @@ struct lw_response {
     double *data, *weight;        // [nrow][ndata], [ndata]
     long *row;                    // [nrow] number of the run's row
     char *columns;                // patterns of the study
+    char *one_kind;               // those of one statistic
     double *values;               // [1 + SIDES nby][nby]
     double *result;               // [1 + SIDES nby][count]
     double *gradient;             // [count] of one parameter
@@ -139,7 +140,8 @@ static lw_status join_columns(lw_response *r, lw_error *error)
     size_t size = 1;
     for (int i = 0; i < r->nwanted + r->ndata; i++) size += strlen(r->wanted[i].column) + 1;
     r->columns = LWI_PUSH(&r->arena, char, size);
-    if (!r->columns) return no_memory(error);
+    r->one_kind = LWI_PUSH(&r->arena, char, size);
+    if (!r->columns || !r->one_kind) return no_memory(error);
     char *at = r->columns;
     for (int i = 0; i < r->nwanted + r->ndata; i++)
         at += sprintf(at, "%s%s", i ? "," : "", r->wanted[i].column);
@@ -470,6 +472,15 @@ static int adjoints(const lw_response *r)
     return n;
 }
 
+// The columns of one statistic alone: each costs a sweep.  @param text  room as in r->columns
+static void columns_of(const lw_response *r, lw_statistic which, char *text)
+{
+    *text = 0;
+    for (int i = 0; i < r->nwanted; i++)
+        if (r->wanted[i].statistic == which)
+            text += sprintf(text, "%s%s", *r->one_kind ? "," : "", r->wanted[i].column);
+}
+
 static lw_status by_adjoint(lw_response *r, const double *x, double *value, double *jacobian,
                             lw_error *error)
 {
@@ -478,10 +489,11 @@ static lw_status by_adjoint(lw_response *r, const double *x, double *value, doub
     for (int which = 0; status == LW_OK && which < LW_STATISTIC_COUNT; which++) {
         lw_sensitivity *s = NULL;
         if (!has_statistic(r, (lw_statistic)which)) continue;
+        columns_of(r, (lw_statistic)which, r->one_kind);
         const lw_sensitivity_desc desc = {.options = &r->options,
                                           .nby = r->nby,
                                           .by = r->by,
-                                          .columns = r->columns,
+                                          .columns = r->one_kind,
                                           .method = LW_SENSITIVITY_ADJOINT,
                                           .statistic = (lw_statistic)which,
                                           .progress = r->progress,
