@@ -671,6 +671,12 @@ def long_paths(source):
 
 
 @made("docs/benchmarks.md")
+def work_precision(source):
+    with open(source.stored("work_precision.json"), encoding="utf-8") as file:
+        return source.module("bench/peers/run.py").tables(json.load(file)).strip().split("\n")
+
+
+@made("docs/benchmarks.md")
 def leads(source):
     """The fastest of ours beside the fastest of another library that is as exact."""
     with open(source.stored("peers.json"), encoding="utf-8") as file:

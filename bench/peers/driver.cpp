@@ -40,6 +40,7 @@ void set_states(peer &who, const std::vector<scene_body> &body, const scene_case
             scene_batch_state(&draws, nv, q.data(), v.data(), tau.data());
         else
             scene_state(c.kind, body.data(), (int)body.size(), q.data(), v.data(), tau.data());
+        if (c.work == SCENE_RUN) std::fill(tau.begin(), tau.end(), 0);
         who.set(i, q.data(), v.data(), tau.data());
     }
 }
@@ -102,6 +103,37 @@ void time_fall(const scene_case &c, const std::vector<scene_body> &body, peer &w
     printf(", \"energy_error\": %.3g, \"tip\": %.6g}", r.energy_error, r.tip);
 }
 
+struct whole_run {
+    peer *who;
+    double time, setting;
+};
+
+int do_run(void *user)
+{
+    const whole_run *r = static_cast<const whole_run *>(user);
+    r->who->run(r->time, r->setting);
+    return 0;
+}
+
+void time_runs(const scene_case &c, const std::vector<scene_body> &body, peer &who,
+               const std::string &method, const budget &b)
+{
+    set_states(who, body, c, 1);
+    for (const double setting : who.settings()) {
+        whole_run r = {&who, scene_duration(c.kind), setting};
+        timing t = {};
+        who.run(r.time, r.setting);
+        const std::vector<double> q = who.angles();
+        const scene_digest d = scene_digest_of(q.data(), (int)q.size());
+        if (!std::isfinite(d.sum) || !std::isfinite(d.max)) continue; // diverges
+        stopwatch_measure(do_run, &r, b.seconds, b.samples, &t);
+        print_head(c, body.size(), method, "s", t, 1);
+        printf(", \"setting\": %.6g,\n     \"angles\": {\"sum\": %.15g, \"max\": %.15g, \"first\": "
+               "%.15g, \"last\": %.15g}}",
+               setting, d.sum, d.max, d.first, d.last);
+    }
+}
+
 bool wanted(const char *name, const std::string &list)
 {
     return (',' + list + ',').find(std::string(",") + name + ',') != std::string::npos;
@@ -121,7 +153,8 @@ void run_case(const scene_case &c, const about &who, const budget &b)
         try {
             std::unique_ptr<peer> p = make_peer(m, method, reason);
             if (p && c.work == SCENE_FALL) time_fall(c, body, *p, method);
-            if (p && c.work != SCENE_FALL) time_evaluations(c, body, *p, method, b);
+            if (p && c.work == SCENE_RUN) time_runs(c, body, *p, method, b);
+            if (p && c.work < SCENE_FALL) time_evaluations(c, body, *p, method, b);
         } catch (const std::exception &e) {
             reason = e.what();
         }
@@ -133,6 +166,11 @@ void run_case(const scene_case &c, const about &who, const budget &b)
 }
 
 } // namespace
+
+std::vector<double> equal_steps()
+{
+    return {0.02, 0.01, 0.005, 0.0025, 1e-3, 5e-4, 2e-4};
+}
 
 std::vector<int> first_freedoms(const std::vector<scene_body> &body)
 {

@@ -46,6 +46,12 @@ class peer
     virtual std::vector<double> accelerations() = 0;
     /** Ten seconds from state 0, energies taken every 0.1 s; false: this library does not do it. */
     virtual bool fall(fall_result &) { return false; }
+    /** What runs are tried with: lengths of equal steps [s] or accuracies; none: this library does not do it. */
+    virtual std::vector<double> settings() { return {}; }
+    /** Moves from state 0 without efforts for so long [s]: this is what is timed. */
+    virtual void run(double, double) {}
+    /** Angles of hinges and universal joints after the last run, in the scene's order. */
+    virtual std::vector<double> angles() { return {}; }
 };
 
 /** Watches the energy of a fall. */
@@ -59,6 +65,9 @@ class energy_watch
     bool started = false;
     double first = 0, drift = 0, kinetic_ = 0;
 };
+
+/** Lengths of equal steps [s]. */
+std::vector<double> equal_steps();
 
 about peer_about();
 /** nullptr where the method is not for such mechanisms, or where the library cannot, with the reason. */

@@ -7,6 +7,7 @@
 
 #include <mujoco/mujoco.h>
 
+#include <cmath>
 #include <stdexcept>
 
 about peer_about()
@@ -118,6 +119,25 @@ class mujoco_peer : public peer
     {
         const int from = body[0].joint == SCENE_FREE ? 6 : 0;
         return std::vector<double>(data->qacc + from, data->qacc + model->nv);
+    }
+    std::vector<double> settings() override { return equal_steps(); }
+    void run(double time, double h) override
+    {
+        const state &s = states[0];
+        const int n = (int)std::lround(time / h);
+        model->opt.timestep = time / n;
+        mj_resetData(model.get(), data.get());
+        mju_copy(data->qpos, s.q.data(), model->nq);
+        mju_copy(data->qvel, s.v.data(), model->nv);
+        for (int i = 0; i < n; i++) mj_step(model.get(), data.get());
+    }
+    std::vector<double> angles() override
+    {
+        std::vector<double> found;
+        for (size_t i = 0; i < body.size(); i++)
+            for (int k = 0; body[i].joint <= SCENE_UNIVERSAL && k < (int)body[i].joint; k++)
+                found.push_back(data->qpos[model->jnt_qposadr[model->body_jntadr[i + 1] + k]]);
+        return found;
     }
     bool fall(fall_result &result) override
     {

@@ -17,6 +17,8 @@
 #include <pinocchio/algorithm/kinematics.hpp>
 #include <pinocchio/algorithm/loop-constrained-aba.hpp>
 
+#include <cmath>
+
 namespace pin = pinocchio;
 using Eigen::VectorXd;
 
@@ -104,6 +106,21 @@ class pinocchio_peer : public peer
         return std::vector<double>(data.ddq.data() + from, data.ddq.data() + model.nv);
     }
     bool fall(fall_result &result) override;
+    std::vector<double> settings() override { return equal_steps(); }
+    void run(double time, double h) override
+    {
+        const int n = (int)std::lround(time / h);
+        end = states[0];
+        for (int i = 0; i < n; i++) step(time / n, end);
+    }
+    std::vector<double> angles() override
+    {
+        std::vector<double> found;
+        for (size_t i = 0; i < body.size(); i++)
+            for (int k = 0; body[i].joint <= SCENE_UNIVERSAL && k < (int)body[i].joint; k++)
+                found.push_back(end.q[model.joints[i + 1].idx_q() + k]);
+        return found;
+    }
 
   private:
     struct state {
@@ -114,6 +131,7 @@ class pinocchio_peer : public peer
     pin::Model model;
     pin::Data data;
     std::vector<state> states;
+    state end;
     PINOCCHIO_STD_VECTOR_WITH_EIGEN_ALLOCATOR(pin::RigidConstraintModel) rows;
     PINOCCHIO_STD_VECTOR_WITH_EIGEN_ALLOCATOR(pin::RigidConstraintData) row_data;
 
@@ -131,6 +149,12 @@ class pinocchio_peer : public peer
         return pin::aba(model, data, q, v, tau,
                         method == "aba-local" ? pin::Convention::LOCAL : pin::Convention::WORLD);
     }
+    const VectorXd &accelerate(const VectorXd &q, const VectorXd &v, const VectorXd &tau)
+    {
+        if (rows.empty()) return aba(q, v, tau);
+        closed({q, v, tau});
+        return data.ddq;
+    }
     void step(double h, state &s);
     void look(energy_watch &watch, const state &s)
     {
@@ -141,12 +165,13 @@ class pinocchio_peer : public peer
 
 void pinocchio_peer::step(double h, state &s)
 {
-    const VectorXd v1 = s.v, a1 = aba(s.q, v1, s.tau);
+    const VectorXd v1 = s.v, a1 = accelerate(s.q, v1, s.tau);
     const VectorXd v2 = s.v + h / 2 * a1,
-                   a2 = aba(pin::integrate(model, s.q, h / 2 * v1), v2, s.tau);
+                   a2 = accelerate(pin::integrate(model, s.q, h / 2 * v1), v2, s.tau);
     const VectorXd v3 = s.v + h / 2 * a2,
-                   a3 = aba(pin::integrate(model, s.q, h / 2 * v2), v3, s.tau);
-    const VectorXd v4 = s.v + h * a3, a4 = aba(pin::integrate(model, s.q, h * v3), v4, s.tau);
+                   a3 = accelerate(pin::integrate(model, s.q, h / 2 * v2), v3, s.tau);
+    const VectorXd v4 = s.v + h * a3,
+                   a4 = accelerate(pin::integrate(model, s.q, h * v3), v4, s.tau);
     s.q = pin::integrate(model, s.q, h / 6 * (v1 + 2 * v2 + 2 * v3 + v4));
     s.v += h / 6 * (a1 + 2 * a2 + 2 * a3 + a4);
 }

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Draws a picture of a peers.json (run.py), one line per program.
 
-usage: plot.py --linkwork PROGRAM PEERS.json WHAT PICTURE.svg
+usage: plot.py --linkwork PROGRAM RESULTS.json WHAT PICTURE.svg
 
 WHAT is one of
   chains   ns per body over the length of a chain of hinges
   speed    time of one evaluation over the number of closed loops (rows of four-bars)
   error    error of the accelerations over the number of closed loops: the largest difference of the maximum, first
            and last one from the median of the programs without soft constraints, divided by the maximum
+  run-...  work and precision of this case: time of the whole run over the right digits of the angles at the end
 """
 import argparse
 import csv
@@ -19,6 +20,8 @@ import subprocess
 import sys
 import tempfile
 
+import run
+
 CHAINS = {("linkwork", "aba"): "linkwork aba", ("linkwork", "momenta"): "linkwork momenta",
           ("pinocchio", "aba-local"): "pinocchio aba-local", ("mujoco", "forward"): "mujoco forward",
           ("bullet", "aba"): "bullet aba", ("dart", "forward"): "dart forward",
@@ -27,6 +30,10 @@ SOFT = ("mujoco", "forward-soft")
 LOOPS = {("linkwork", "rcr"): "Linkwork", ("pinocchio", "lcaba"): "Pinocchio lcaba",
          ("pinocchio", "proximal"): "Pinocchio constraintDynamics", SOFT: "MuJoCo (soft)",
          ("simbody", "realize"): "Simbody"}
+RUNS = {("linkwork", "dopri5"): "Linkwork dopri5", ("linkwork", "verner87"): "Linkwork verner87",
+        ("linkwork", "rk4"): "Linkwork rk4", ("pinocchio", "aba-local"): "Pinocchio rk4",
+        ("pinocchio", "proximal"): "Pinocchio constraintDynamics rk4", ("pinocchio", "lcaba"): "Pinocchio lcaba rk4",
+        ("simbody", "realize"): "Simbody Merson", ("mujoco", "forward"): "MuJoCo rk4", SOFT: "MuJoCo rk4 (soft)"}
 FLOOR = 1e-16  # of an error on the logarithmic scale
 
 
@@ -66,16 +73,24 @@ def error(results):
     return LOOPS, lines, ("closed loops", "relative error", "error of the accelerations of a row of four-bars", "480x380")
 
 
+def work(results, case):
+    lines = {key: [(-math.log10(error), 1e3 * seconds) for error, seconds in points]
+             for key, points in run.curves(results, case).items()}
+    return RUNS, lines, ("digits", "ms", f"{case[4:]}: whole run [ms] over right digits of the angles", "640x400")
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("\n\n", 1)[1])
     parser.add_argument("--linkwork", required=True)
     parser.add_argument("results")
-    parser.add_argument("what", choices=("chains", "speed", "error"))
+    parser.add_argument("what", choices=("chains", "speed", "error", *run.RUNS))
     parser.add_argument("picture")
     options = parser.parse_args()
     with open(options.results, encoding="utf-8") as file:
         results = json.load(file)["results"]
-    names, lines, (x, y, title, size) = {"chains": chains, "speed": speed, "error": error}[options.what](results)
+    kinds = {"chains": chains, "speed": speed, "error": error}
+    names, lines, (x, y, title, size) = (kinds[options.what](results) if options.what in kinds
+                                         else work(results, options.what))
     with tempfile.TemporaryDirectory() as folder:
         paths = []
         for key, name in names.items():

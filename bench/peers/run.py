@@ -9,7 +9,7 @@ minimum over the rounds and the median of the rounds' medians count.  Accelerati
 against published values to nine digits where there are some, else against each other.
 
   --case A,B,...    cases (default: chains, humanoid, arms, spherical; `loops`, `falls`: rows of loops,
-                    simulations; `long`: long paths, for divide and conquer)
+                    simulations; `long`: long paths, for divide and conquer; `runs`: work and precision of whole runs)
   --threads N,N     threads of Linkwork, for the cases of `long` (default 1); several threads have as many cores
   --rounds N        rounds (default 5); simulations have one
   --seconds S       for each case, program and method in a round (default 0.1)
@@ -44,8 +44,13 @@ LOOPS = ["four-bars-1", "four-bars-10", "four-bars-40", "four-bars-100",
 FALLS = ["fall-128", "fall-1024"]
 LONG = ["path-256", "path-1024", "path-4096", "path-16384", "path-131072", "rope-1024", "rope-16384", "branches-63",
         "ring-320", "ring-4096"]
+RUNS = ["run-chain-7", "run-chain-32", "run-humanoid", "run-four-bars-1", "run-four-bars-10", "run-ladder-1",
+        "run-ladder-10"]
+ERRORS = (1e-3, 1e-5, 1e-7, 1e-9)   # of angles at the end of runs [rad]
+REFERENCE = ("verner87", 1e-12)     # method and setting of Linkwork whose angles are the right ones
 LIMIT = 20          # CPU seconds that a program may take for a case
 FALL_LIMIT = 90
+RUN_LIMIT = 240
 LONG_LIMIT = 8      # of other libraries for a long path: some build their models in a time that grows with the square
 MEMORY = 8 << 30    # bytes that a program may have
 DIGITS = 5          # fewer right digits of accelerations are a fault; fewer than 9 are told
@@ -84,7 +89,8 @@ def programs(options):
 
 def ask(command, threads, case, options):
     """What a program says of a case: its JSON, or (None, why)."""
-    limit = FALL_LIMIT if case in FALLS else LONG_LIMIT if case in LONG and "bench" not in command else LIMIT
+    limit = (RUN_LIMIT if case in RUNS else FALL_LIMIT if case in FALLS
+             else LONG_LIMIT if case in LONG and "bench" not in command else LIMIT)
 
     def prepare():
         os.sched_setaffinity(0, {options.core} if threads == 1 else set(range(threads)))
@@ -119,14 +125,14 @@ def take_turns(options, cases):
                     continue
                 about[label] = {k: v for k, v in said.items() if k != "cases"}
                 for entry in said["cases"]:
-                    seen.setdefault((case, label, entry["method"]), []).append(entry)
+                    seen.setdefault((case, label, entry["method"], entry.get("setting")), []).append(entry)
         print("round %d of %d done" % (number + 1, options.rounds), file=sys.stderr)
     return seen, about, [dict(case=c, program=p, why=w) for (c, p), w in refused.items()]
 
 
 def merge(seen):
     results = []
-    for (case, label, method), rounds in seen.items():
+    for (_, label, _, _), rounds in seen.items():
         entry = dict(rounds[-1], program=label, rounds=len(rounds))
         entry["minimum"] = min(r["minimum"] for r in rounds)
         entry["median"] = statistics.median(r["median"] for r in rounds)
@@ -219,14 +225,87 @@ def fall_table(results, about):
     lines = ["| program | case | CPU s per simulated s | energy error | height of the tip, m |",
              "|---|---|---|---|---|"]
     for e in results:
-        if e["unit"] != "ns":
+        if "energy_error" in e:
             lines.append("| %s | %s | %.3g | %.1e | %.2f |" % (
                 title(e, about), e["case"], e["minimum"], e["energy_error"], e["tip"]))
     return lines if len(lines) > 2 else []
 
 
+# ------------------------------------------------------------------------------- work and precision
+
+def error_of(entry, right):
+    """Of angles at the end [rad], by the sum with weights up to 7, the largest, first and last one."""
+    return max(abs(entry["angles"][k] - right["angles"][k]) for k in ("sum", "max", "first", "last"))
+
+
+def curves(results, case):
+    """{(program, method): [(error, seconds)]}, the largest error first."""
+    here = [e for e in results if e["case"] == case]
+    right = next(e for e in here if ours(e) and (e["method"], e["setting"]) == REFERENCE)
+    found = {}
+    for e in here:
+        if e is not right:
+            found.setdefault((e["program"], e["method"]), []).append((max(error_of(e, right), 1e-16), e["minimum"]))
+    return {key: sorted(points, reverse=True) for key, points in found.items()}
+
+
+def time_to(points, error):
+    """Seconds to this error, by straight lines of logarithms between settings; None: it is not reached."""
+    best = min((t for e, t in points if e <= error), default=None)
+    for (e0, t0), (e1, t1) in zip(points, points[1:]):
+        if e1 <= error < e0:
+            part = math.log(e0 / error) / math.log(e0 / e1)
+            best = min(best, math.exp(math.log(t0) + part * math.log(t1 / t0)))
+    return best
+
+
+def fastest(found, error, choose):
+    """(seconds, method) of the fastest of the programs and methods that are chosen."""
+    times = [(time_to(points, error), method) for (program, method), points in found.items() if choose(program, method)]
+    return min(((t, method) for t, method in times if t), default=(None, ""))
+
+
+def run_table(results, cases):
+    lines = ["| run | error, rad | linkwork | linkwork, `rk4` | pinocchio, `rk4` | simbody | mujoco, `rk4` | "
+             "fastest exact other over linkwork |", "|---|---|---|---|---|---|---|---|"]
+    for case in cases:
+        found = curves(results, case)
+        for error in ERRORS:
+            own, method = fastest(found, error, lambda p, m: p.startswith("linkwork"))
+            columns = [(own, method), fastest(found, error, lambda p, m: p.startswith("linkwork") and m == "rk4")]
+            for name in ("pinocchio", "simbody", "mujoco"):
+                columns.append(fastest(found, error, lambda p, m, name=name: p == name))
+            other, _ = fastest(found, error, lambda p, m: not p.startswith("linkwork") and "soft" not in m)
+            cells = [f"{1e3 * t:.3g}" + (f" `{m}`" if i in (0, 2) else "") if t else "–"
+                     for i, (t, m) in enumerate(columns)]
+            lines.append(f"| {case[4:]} | {error:.0e} | " + " | ".join(cells)
+                         + f" | {f'{other / own:.3g}' if other and own else '–'} |")
+    return lines
+
+
+def agreement(results, cases):
+    """The smallest error of another exact program in each case."""
+    least = {}
+    for case in cases:
+        for (program, method), points in curves(results, case).items():
+            if not program.startswith("linkwork") and "soft" not in method:
+                least[case] = min(least.get(case, (1, "")), (min(e for e, _ in points), f"{program}, {method}"))
+    return ["Closest to the reference, `%s` with %g: " % REFERENCE
+            + "; ".join("%s %.0e (%s)" % (case[4:], *least[case]) for case in cases if case in least) + "."]
+
+
+def run_page(report):
+    cases = [c for c in RUNS if any(e["case"] == c for e in report["results"])]
+    head = ("Measured %s on %s, commit %s; %d rounds, one core, load %s. Milliseconds to an error of the angles at the end; "
+            "– where no setting reaches it." % (report["date"], report["cpu"], report["commit"], report["rounds"],
+                                                  report["load"]))
+    return "\n".join([head, "", *run_table(report["results"], cases), "", *agreement(report["results"], cases)]) + "\n"
+
+
 def tables(report):
     results, about = report["results"], report["programs"]
+    if any("setting" in e for e in results):
+        return run_page(report)
     there = [c for c in EVALUATIONS + LOOPS + LONG if any(e["case"] == c for e in results)]
     groups = [[c for c in there if c.startswith("chain")],
               [c for c in there if not c.startswith("chain") and c not in LOOPS + LONG],
@@ -263,7 +342,7 @@ def put_in_page(path, name, text):
 
 def main():
     options = arguments()
-    groups = {"loops": LOOPS, "falls": FALLS, "long": LONG}
+    groups = {"loops": LOOPS, "falls": FALLS, "long": LONG, "runs": RUNS}
     cases = [c for word in options.case.split(",") for c in groups.get(word, [word])]
     load = "%.1f" % os.getloadavg()[0]
     seen, about, refused = take_turns(options, cases)

@@ -101,6 +101,31 @@ class simbody_peer : public peer
         return true;
     }
 
+    std::vector<double> settings() override
+    {
+        return {1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10};
+    }
+    void run(double time, double accuracy) override
+    {
+        const kept &s = states[0];
+        state.updTime() = 0;
+        state.updQ() = s.q;
+        state.updU() = s.u;
+        RungeKuttaMersonIntegrator integrator(system);
+        integrator.setAccuracy(accuracy);
+        integrator.initialize(state);
+        while (integrator.getTime() < time) integrator.stepTo(time);
+        end = integrator.getState();
+    }
+    std::vector<double> angles() override
+    {
+        std::vector<double> found;
+        for (size_t i = 0; i < scene.size(); i++)
+            for (int k = 0; scene[i].joint <= SCENE_UNIVERSAL && k < (int)scene[i].joint; k++)
+                found.push_back(end.getQ()[mobod[i].getFirstQIndex(end) + k]);
+        return found;
+    }
+
   private:
     struct kept {
         Vector q, u, tau;
@@ -112,7 +137,7 @@ class simbody_peer : public peer
     Force::UniformGravity gravity;
     Force::DiscreteForces efforts;
     std::vector<MobilizedBody> mobod;
-    State state;
+    State state, end;
     std::vector<kept> states;
 
     MobilizedBody add(const scene_body &b)

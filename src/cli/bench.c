@@ -76,6 +76,11 @@ static void print_row(const bench_result *r)
                r->time.median, r->energy_error, r->tip);
         return;
     }
+    if (r->of->work == SCENE_RUN) {
+        printf("%10.3f %9.3f us for %g s, setting %.0e, last angle %.12f rad\n", 1e6 * r->time.min,
+               1e6 * r->time.median, scene_duration(r->of->kind), r->setting, r->digest.last);
+        return;
+    }
     printf("%10.3f %9.3f us %9.1f ns per body\n", 1e6 * r->time.min, 1e6 * r->time.median,
            1e9 * r->time.min / r->bodies);
 }
@@ -110,7 +115,8 @@ static void print_text(const bench_result *results, int n, int threads)
 static void print_digest(cli_json *json, const bench_result *r)
 {
     const scene_digest *d = &r->digest, *published = scene_published(r->of->kind, r->of->n);
-    json_open(json, "accelerations", '{');
+    const bool ran = r->of->work == SCENE_RUN;
+    json_open(json, ran ? "angles" : "accelerations", '{');
     json_number(json, "sum", d->sum);
     json_number(json, "max", d->max);
     json_number(json, "first", d->first);
@@ -123,15 +129,17 @@ static void print_digest(cli_json *json, const bench_result *r)
 static void print_result(cli_json *json, const bench_result *r)
 {
     const bool drop = r->of->work == SCENE_FALL;
-    const double unit = drop ? 1 : 1e9;
+    const bool ran = r->of->work == SCENE_RUN;
+    const double unit = drop || ran ? 1 : 1e9;
     json_open(json, NULL, '{');
     json_text(json, "case", r->of->name);
     json_integer(json, "bodies", r->bodies);
     json_text(json, "method", r->method);
-    json_text(json, "unit", drop ? "s per simulated s" : "ns");
+    json_text(json, "unit", drop ? "s per simulated s" : ran ? "s" : "ns");
     json_integer(json, "samples", r->time.samples);
     json_number(json, "minimum", unit * r->time.min);
     json_number(json, "median", unit * r->time.median);
+    if (ran) json_number(json, "setting", r->setting);
     if (r->has_digest) print_digest(json, r);
     if (drop) {
         json_number(json, "energy_error", r->energy_error);
@@ -159,6 +167,7 @@ static lw_status run(const scene_case *c, bench_budget budget, bench_result *res
 {
     *count = 1;
     if (c->work == SCENE_FALL) return bench_drop(c, budget, results, error);
+    if (c->work == SCENE_RUN) return bench_run(c, budget, results, count, error);
     if (scene_is_long(c->kind)) return bench_rates(c, budget, results, count, error);
     lw_status status = bench_evaluations(c, budget, results, count, error);
     if (status == LW_OK && c->work == SCENE_BATCH)

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-enum { BENCH_MAX_METHODS = 6 }; ///< of one case
+enum { BENCH_MAX_METHODS = 32 }; ///< of one case; of runs with all their settings
 
 typedef struct bench_budget {
     double seconds; ///< per case and method
@@ -22,10 +22,12 @@ typedef struct bench_result {
     int bodies;
     /** One evaluation [s], or a simulated second [s/s]. */
     timing time;
-    bool has_digest;     ///< the method computes accelerations
-    scene_digest digest; ///< of a batch: sum over the states, largest, first's, last's
+    bool has_digest; ///< the method computes accelerations
+    /** Of accelerations, of a batch: sum over the states, largest, first's, last's; of runs: angles at the end. */
+    scene_digest digest;
     double energy_error; ///< falls: largest |E - E0| over the largest kinetic energy
     double tip;          ///< falls: height of the free end at last [m]
+    double setting;      ///< runs: tolerance, or length of equal steps [s]
 } bench_result;
 
 /** Times every method.   @param results [BENCH_MAX_METHODS] out, *count of them */
@@ -38,6 +40,9 @@ lw_status bench_rates(const scene_case *of, bench_budget budget, bench_result *r
 /** One evaluation of an instance where many are in lanes. */
 lw_status bench_batch(const scene_case *of, bench_budget budget, bench_result *result,
                       lw_error *error);
+/** Whole runs.   @param results [BENCH_MAX_METHODS] out, *count of them */
+lw_status bench_run(const scene_case *of, bench_budget budget, bench_result *results, int *count,
+                    lw_error *error);
 lw_status bench_drop(const scene_case *of, bench_budget budget, bench_result *result,
                      lw_error *error);
 

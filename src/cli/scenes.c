@@ -42,6 +42,13 @@ const scene_case *scene_cases(int *count)
         {"arms", SCENE_BATCH, SCENE_CHAIN, 7, 1}, // states of many arms: branches and caches work
         {"fall-128", SCENE_FALL, SCENE_SPHERICAL, 128, 0},
         {"fall-1024", SCENE_FALL, SCENE_SPHERICAL, 1024, 0},
+        {"run-chain-7", SCENE_RUN, SCENE_CHAIN, 7, 0},
+        {"run-chain-32", SCENE_RUN, SCENE_CHAIN, 32, 0},
+        {"run-humanoid", SCENE_RUN, SCENE_HUMANOID, 0, 0},
+        {"run-four-bars-1", SCENE_RUN, SCENE_FOUR_BARS, 1, 0},
+        {"run-four-bars-10", SCENE_RUN, SCENE_FOUR_BARS, 10, 0},
+        {"run-ladder-1", SCENE_RUN, SCENE_LADDER, 1, 0},
+        {"run-ladder-10", SCENE_RUN, SCENE_LADDER, 10, 0},
     };
     *count = (int)(sizeof cases / sizeof cases[0]);
     return cases;
@@ -259,6 +266,11 @@ void scene_gravity(scene_kind kind, double g[3])
 {
     g[0] = g[1] = g[2] = 0;
     g[kind == SCENE_FOUR_BARS ? Y : Z] = -9.81;
+}
+
+double scene_duration(scene_kind kind)
+{
+    return kind == SCENE_FOUR_BARS ? 0.4 : kind == SCENE_LADDER ? 0.5 : 1;
 }
 
 int scene_size(scene_kind kind, int n)

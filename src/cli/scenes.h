@@ -35,7 +35,8 @@ extern "C" {
 typedef enum scene_work {
     SCENE_EVALUATION, ///< accelerations at one state
     SCENE_BATCH,      ///< accelerations at SCENE_COPIES states in one pass
-    SCENE_FALL        ///< ten seconds of motion
+    SCENE_FALL,       ///< ten seconds of motion
+    SCENE_RUN         ///< scene_duration of motion by several integrators and tolerances
 } scene_work;
 
 enum { SCENE_COPIES = 4096, SCENE_BRANCH = 64 };
@@ -102,6 +103,8 @@ void scene_fill(scene_kind kind, int n, scene_body *body);
 int scene_loops(scene_kind kind, int n);
 /** loop [scene_loops]. */
 void scene_close(scene_kind kind, int n, scene_loop *loop);
+/** Of a SCENE_RUN [s]: rows of loops end before they come into a line. */
+double scene_duration(scene_kind kind);
 /** @param g out [m/s^2] */
 void scene_gravity(scene_kind kind, double g[3]);
 int scene_dof(const scene_body *body, int nbody);

@@ -61,6 +61,18 @@ class Bench(unittest.TestCase):
                         self.assertAlmostEqual(case["accelerations"][key], here[-1]["accelerations"][key],
                                                delta=1e-7 * here[-1]["accelerations"]["max"], msg=(name, key))
 
+    def test_runs_end_closer_with_smaller_settings(self):
+        done = bench("--case", "run-chain-7,run-ladder-1", "--samples", "1", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for name in "run-chain-7", "run-ladder-1":
+            here = [c for c in json.loads(done.stdout)["cases"] if c["case"] == name]
+            right = next(c for c in here if (c["method"], c["setting"]) == ("verner87", 1e-12))["angles"]
+            for method, least in ("dopri5", 1e-9), ("verner87", 1e-8), ("rk4", 1e-8):
+                errors = [abs(c["angles"]["sum"] - right["sum"]) for c in here if c["method"] == method and
+                          c["angles"] != right]
+                self.assertGreater(errors[0], 100 * errors[-1], (name, method))
+                self.assertLess(errors[-1], least, (name, method))
+
     def test_wrong_use_is_named(self):
         for options, text in ((("--case", "humanoit"), "did you mean humanoid"),
                               (("--samples", "0"), "from 1 to 200"),
