@@ -120,7 +120,7 @@ void time_runs(const scene_case &c, const std::vector<scene_body> &body, peer &w
 {
     set_states(who, body, c, 1);
     for (const double setting : who.settings()) {
-        whole_run r = {&who, scene_duration(c.kind), setting};
+        whole_run r = {&who, scene_duration(c.kind, c.n), setting};
         timing t = {};
         who.run(r.time, r.setting);
         const std::vector<double> q = who.angles();
@@ -169,7 +169,7 @@ void run_case(const scene_case &c, const about &who, const budget &b)
 
 std::vector<double> equal_steps()
 {
-    return {0.02, 0.01, 0.005, 0.0025, 1e-3, 5e-4, 2e-4};
+    return {0.1, 0.05, 0.02, 0.01, 0.005, 0.0025, 1e-3, 5e-4, 2e-4};
 }
 
 std::vector<int> first_freedoms(const std::vector<scene_body> &body)

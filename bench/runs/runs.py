@@ -10,6 +10,7 @@ model and the preparation of the run are left out: shares are those of lw_sim_ru
 
   evaluations  rates of the formulation, or its own steps, which the integrator asks for
   integrator   what is left: steps, error control, solution of implicit steps
+  events       contacts and stops: their gaps at the ends of steps
   monitor      search for singular positions
   across       steps across singular positions, in place of those of the integrator
   projection   checks that loops are closed, and their closing
@@ -39,6 +40,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 # category: functions as called by simulation and program: file, name
 CATEGORIES = {
     "evaluations": [("simulation.c", "rates"), ("simulation.c", "step")],
+    "events": [("events.c", "observe_motion")],
     "monitor": [("singularity_monitor.c", "lwi_sim_monitor"), ("crossing.c", "lwi_sim_accept"),
                 ("crossing.c", "lwi_sim_bound"), ("singularity_monitor.c", "lwi_sim_end_monitor")],
     "across": [("crossing.c", "lwi_sim_cross"), ("crossing.c", "lwi_sim_follow_crossing")],
@@ -219,14 +221,14 @@ def measure(program, case, root):
 
 # -------------------------------------------------------------------------------------------- tables
 
-COLUMNS = ["evaluations", "integrator", "monitor", "across", "projection", "observation", "output"]
+COLUMNS = ["evaluations", "integrator", "events", "monitor", "across", "projection", "observation", "output"]
 
 
 def print_table(results):
     print("| run | | total, 10⁶ | " + " | ".join(f"{name}, %" for name in COLUMNS) + " | steps | evaluations | rows |")
     print("|---|---|---|" + "---|" * (len(COLUMNS) + 3))
     for r in sorted(results, key=lambda row: list(CASES).index(row["case"])):
-        shares = [f"{100 * r['instructions'][name] / r['total']:.1f}" for name in COLUMNS]
+        shares = [f"{100 * r['instructions'].get(name, 0) / r['total']:.1f}" for name in COLUMNS]
         print(f"| {r['case']} | {r['method']} | {r['total'] / 1e6:.1f} | " + " | ".join(shares)
               + f" | {r['steps']} | {r['evaluations']} | {r['rows']} |")
 

@@ -78,7 +78,8 @@ static void print_row(const bench_result *r)
     }
     if (r->of->work == SCENE_RUN) {
         printf("%10.3f %9.3f us for %g s, setting %.0e, last angle %.12f rad\n", 1e6 * r->time.min,
-               1e6 * r->time.median, scene_duration(r->of->kind), r->setting, r->digest.last);
+               1e6 * r->time.median, scene_duration(r->of->kind, r->of->n), r->setting,
+               r->digest.last);
         return;
     }
     printf("%10.3f %9.3f us %9.1f ns per body\n", 1e6 * r->time.min, 1e6 * r->time.median,

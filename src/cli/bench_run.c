@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 static const double tolerances[] = {1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12};
-static const double steps[] = {0.02, 0.01, 0.005, 0.0025, 1e-3, 5e-4, 2e-4};
+static const double steps[] = {0.1, 0.05, 0.02, 0.01, 0.005, 0.0025, 1e-3, 5e-4, 2e-4};
 
 static const struct method {
     const char *integrator, *key; // the option that the settings are of
@@ -40,7 +40,7 @@ static lw_status prepare(work *w, const scene_case *of, const lw_model *model)
 {
     const int nq = lw_model_tree_nq(model), nv = lw_model_tree_nv(model);
     w->nbody = scene_size(of->kind, of->n);
-    w->end = scene_duration(of->kind);
+    w->end = scene_duration(of->kind, of->n);
     w->body = calloc((size_t)w->nbody, sizeof *w->body);
     w->q = calloc((size_t)(nq + 5 * nv), sizeof *w->q);
     if (!w->body || !w->q) return LW_ERR_MEMORY;

@@ -268,8 +268,9 @@ void scene_gravity(scene_kind kind, double g[3])
     g[kind == SCENE_FOUR_BARS ? Y : Z] = -9.81;
 }
 
-double scene_duration(scene_kind kind)
+double scene_duration(scene_kind kind, int n)
 {
+    if (kind == SCENE_CHAIN && n > 7) return 0.25;
     return kind == SCENE_FOUR_BARS ? 0.4 : kind == SCENE_LADDER ? 0.5 : 1;
 }
 

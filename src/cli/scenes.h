@@ -103,8 +103,9 @@ void scene_fill(scene_kind kind, int n, scene_body *body);
 int scene_loops(scene_kind kind, int n);
 /** loop [scene_loops]. */
 void scene_close(scene_kind kind, int n, scene_loop *loop);
-/** Of a SCENE_RUN [s]: rows of loops end before they come into a line. */
-double scene_duration(scene_kind kind);
+/** Of a SCENE_RUN [s]: rows of loops end before they come into a line, long chains before errors of the start have grown by
+ *  orders. */
+double scene_duration(scene_kind kind, int n);
 /** @param g out [m/s^2] */
 void scene_gravity(scene_kind kind, double g[3]);
 int scene_dof(const scene_body *body, int nbody);
