@@ -67,11 +67,11 @@ class Bench(unittest.TestCase):
         for name in "run-chain-7", "run-ladder-1":
             here = [c for c in json.loads(done.stdout)["cases"] if c["case"] == name]
             right = next(c for c in here if (c["method"], c["setting"]) == ("verner87", 1e-12))["angles"]
-            for method, least in ("dopri5", 1e-9), ("verner87", 1e-8), ("rk4", 1e-8):
+            for method, bound in ("dopri5", 1e-9), ("verner87", 1e-8), ("rk4", 1e-8):
                 errors = [abs(c["angles"]["sum"] - right["sum"]) for c in here if c["method"] == method and
                           c["angles"] != right]
                 self.assertGreater(errors[0], 100 * errors[-1], (name, method))
-                self.assertLess(errors[-1], least, (name, method))
+                self.assertLess(errors[-1], bound, (name, method))
 
     def test_wrong_use_is_named(self):
         for options, text in ((("--case", "humanoit"), "did you mean humanoid"),
