@@ -121,6 +121,31 @@ static void lwpy_batch_set_callback(lw_batch_desc *desc, void *handle, int jacob
     desc->callback_user = handle;
 }
 
+// inputs [instances][ninput]
+static lw_status lwpy_batch_set_inputs(lw_batch *batch, int ninput, const double *inputs)
+{
+    for (int i = 0; i < lw_batch_instances(batch); i++)
+        for (int k = 0; k < ninput; k++) {
+            const lw_status status = lw_batch_set_input(batch, i, k, *inputs++);
+            if (status < LW_OK) return status;
+        }
+    return LW_OK;
+}
+
+// q [instances][nq] and qd [instances][nv] of those that have not failed.
+static lw_status lwpy_batch_joints(lw_batch *batch, int nq, int nv, double *q, double *qd)
+{
+    const lw_observation *o;
+    for (int i = 0; i < lw_batch_instances(batch); i++, q += nq, qd += nv) {
+        if (lw_batch_status(batch, i) != LW_OK) continue;
+        const lw_status status = lw_batch_observe(batch, i, LW_OBSERVE_TWIST, &o);
+        if (status < LW_OK) return status;
+        if (nq) memcpy(q, o->q, (size_t)nq * sizeof *q);
+        if (nv) memcpy(qd, o->qd, (size_t)nv * sizeof *qd);
+    }
+    return LW_OK;
+}
+
 static size_t lwpy_row_numbers(const lwpy_sweep *run)
 {
     return (size_t)run->instances * (size_t)run->columns;

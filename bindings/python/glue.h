@@ -40,6 +40,8 @@ static lw_status lwpy_sim_step(lw_sim *sim, double time, lwpy_run *run);
 static lw_status lwpy_sim_set_callback(lw_sim *sim, void *handle, int jacobian);
 static void lwpy_batch_set_callback(lw_batch_desc *desc, void *handle, int jacobian);
 static void lwpy_linear_set_callback(lw_linear_desc *desc, void *handle, int jacobian);
+static lw_status lwpy_batch_set_inputs(lw_batch *batch, int ninput, const double *inputs);
+static lw_status lwpy_batch_joints(lw_batch *batch, int nq, int nv, double *q, double *qd);
 static lw_status lwpy_sweep_run(lw_sweep *sweep, lwpy_sweep *run);
 static lw_status lwpy_store_run(lw_store *store, int part, int threads, int lanes, void *handle);
 static void lwpy_sweep_summaries(const lw_sweep *sweep, lw_summary *summary);

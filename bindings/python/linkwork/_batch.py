@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ._batch_callback import BatchCallback, BatchFunction, BatchJacobian, batch_callback, check_called
 from ._errors import ArgumentError, Error, make_error, path_bytes, text_of, unknown
-from ._memory import Array, doubles, numbers, real, view
+from ._memory import Array, doubles, numbers, out_array, real, view
 from ._model import Model, Path, load, made_model
 from ._native import ffi, lib
 from ._options import Options, make_options, read_options
@@ -346,6 +346,22 @@ class Batch:
         with self._alone() as handle:
             self._check(lib.lw_batch_set_input(handle, self._known(instance),
                                                self.model.inputs.index(name), value))
+
+    def set_inputs(self, values: ArrayLike) -> None:
+        """Sets all inputs of all instances, [instances, ``len(model.inputs)``], until they are set again."""
+        array = numbers(values, (len(self), len(self.model.inputs)), "inputs")
+        with self._alone() as handle:
+            self._check(lib.lwpy_batch_set_inputs(handle, array.shape[1], doubles(array)))
+
+    def joints(self, q: Optional[Array] = None, qd: Optional[Array] = None) -> Tuple[Array, Array]:
+        """Coordinates [instances, ``model.nq``] and speeds [instances, ``model.nv``] of all joints, ``Joint.q`` and
+        ``Joint.v``; of instances that have failed the rows of `q` and `qd` stay as they are, or are NaN."""
+        model = self.model
+        coordinates, speeds = (np.full((len(self), n), np.nan) if given is None else out_array(given, (len(self), n), what)
+                               for given, n, what in ((q, model.nq, "q"), (qd, model.nv, "qd")))
+        with self._alone() as handle:
+            self._check(lib.lwpy_batch_joints(handle, model.nq, model.nv, doubles(coordinates), doubles(speeds)))
+        return coordinates, speeds
 
     def step(self, until: float) -> None:
         """Integrates every instance to a time exactly, except those at or beyond it and those that have failed.
