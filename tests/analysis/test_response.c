@@ -128,6 +128,17 @@ static void test_adjoint(void **state)
     assert_int_equal(lw_response_gradient(r), LW_GRADIENT_ADJOINT);
     check(x, value, (double[]){jacobian[0], jacobian[1], jacobian[4], jacobian[5]}, 1e-9);
     lw_response_destroy(r);
+    const char *const columns[] = {"way", "joint.rail.qd0.mean"}; // of each statistic another one
+    desc.wanted = columns;
+    lwt_ok(lw_response_create(model, &desc, &r, &error), &error);
+    lwt_ok(lw_response_evaluate(r, x, value, jacobian, &error), &error);
+    const double m = x[0] / 1000, F = x[1];
+    lwt_near(value[0], 2 * F / m, 1e-7);
+    lwt_near(jacobian[1], 2 / m, 1e-7);
+    lwt_near(value[1], F / m, 1e-7);
+    lwt_near(jacobian[4], -F / m / x[0], 1e-9);
+    lwt_near(jacobian[5], 1 / m, 1e-7);
+    lw_response_destroy(r);
     desc.lower =
         (const double[]){400, -1, -1, -1}; // values at a force of zero are not those next to it
     lwt_ok(lw_response_create(model, &desc, &r, &error), &error);
