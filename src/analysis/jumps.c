@@ -334,7 +334,9 @@ static double given_time(const lwi_recording *s, const lwi_recorded_jump *jump, 
                          const lw_model *other)
 {
     if (jump->kind == LWI_JUMP_IMPACT) return impact_of(other, jump->item[0]).t;
-    return time_of_event(s->model, other, jump->item[cause], jump->t);
+    const int event = jump->item[cause];
+    return has_condition(s->model, event) ? jump->t
+                                          : time_of_event(s->model, other, event, jump->t);
 }
 
 static lw_status different_times(const lwi_recording *s, const lwi_recorded_jump *jump, int k,

@@ -223,7 +223,8 @@ static lw_status fire(driver *d, lw_error *error)
     jump->item = LWI_PUSH(&s->arena, int, n);
     if (!jump->item) return no_memory(error);
     memcpy(jump->item, d->fired, (size_t)n * sizeof *d->fired);
-    jump->nitem = n, jump->ncause = causes, jump->timed = timed;
+    jump->nitem = n, jump->ncause = causes;
+    jump->timed = timed = timed || s->path.count == 0; // what holds at the start happens there
     jump->follows = !timed && last && last->step == jump->step && last->kind == LWI_JUMP_IMPACT;
     jump->stops = sim->triggers.stopped >= 0;
     return check_causes(d, jump, error);

@@ -227,6 +227,26 @@ static void test_relay_and_ramp(void **state)
     all_methods_agree(relay_text, LWI_COUNT(by), by, LW_STATISTIC_LAST, 1e-8);
 }
 
+// A relay that begins above its range.
+static void test_relay_at_start(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\n"
+        "gravity: [0, 0, 0]\n"
+        "parameters: {push: 2, q0: 0.5, m: 1.5}\n"
+        "signals: {u: {type: relay, of: A.q0 + 0.1*A.qd0, low: -0.2, high: 0.1, below: push,\n"
+        "  above: -1, initial: 0}}\n"
+        "bodies: {a: {mass: m, inertia: [1, 1, 1, 0, 0, 0]}}\n"
+        "joints: {A: {type: prismatic, between: [ground, a], at: [0, 0, 0], axis: [1, 0, 0], q: "
+        "[q0],\n"
+        "  qd: [-0.3], effort: {q0: u}}}\n"
+        "measures: {q: joint.A.q0, v: joint.A.qd0}\n"
+        "simulation: {duration: 2}\n";
+    static const char *const by[] = {"push", "q0", "m"};
+    all_methods_agree(text, LWI_COUNT(by), by, LW_STATISTIC_LAST, 1e-9);
+}
+
 // A pendulum against a stop of its joint, a ball that jumps on a plane.  Differences of such runs have six digits: the
 // motion of the ball depends on the difference of height and radius alone.
 static const char bounce_text[] =
@@ -441,6 +461,7 @@ int main(void)
                                        cmocka_unit_test(test_switches),
                                        cmocka_unit_test(test_impulses),
                                        cmocka_unit_test(test_relay_and_ramp),
+                                       cmocka_unit_test(test_relay_at_start),
                                        cmocka_unit_test(test_stops),
                                        cmocka_unit_test(test_no_derivative),
                                        cmocka_unit_test(test_memory),
