@@ -57,7 +57,7 @@ def _default_observation(states: States) -> _Array:
     return np.concatenate((states.q, states.qd), axis=1)
 
 
-class VectorEnv(_vector.VectorEnv):  # type: ignore[misc,name-defined]
+class VectorEnv(_vector.VectorEnv):  # type: ignore[misc]
     """Environments that are stepped together: actions are the inputs of the model, constant over a step.
 
     :param model: a model with inputs, or its file

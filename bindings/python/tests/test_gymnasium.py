@@ -42,12 +42,12 @@ def test_environments_are_simulations(four_bar):
 def test_episodes_start_again(four_bar):
     hinge = four_bar.joint("A")
     path, sim = [], lw.Simulation(four_bar)
-    for k in range(20):  # coordinates that close the loop
+    for _ in range(40):  # coordinates that close the loop
         sim.step(0.01)
         path.append(sim.observe("twist").q.copy())
 
     def start(random, n):
-        return np.stack([path[k] for k in random.integers(0, 20, n)]), np.zeros((n, four_bar.nv))
+        return np.stack([path[k] for k in random.integers(0, 40, n)]), np.zeros((n, four_bar.nv))
 
     def turned(states):
         return np.abs(states.joint("A")[0][:, 0]) > 0.3
