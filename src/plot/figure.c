@@ -402,8 +402,8 @@ static void draw_grid(layout *l, const place *p)
     }
     for (int i = 0; i < p->y.ntick; i++) {
         const double y = y_of(p, p->y.tick[i]);
-        lwi_plot_draw_line(l->canvas, b.x, y, b.x + b.width, y,
-                           p->y.tick[i] == 0 && !p->y.log ? &zero : &grid);
+        const bool origin = p->y.tick[i] == 0 && !p->y.log && !p->panel->ncategory;
+        lwi_plot_draw_line(l->canvas, b.x, y, b.x + b.width, y, origin ? &zero : &grid);
         char text[256];
         lwi_plot_text_fit(text, sizeof text,
                           p->panel->ncategory ? p->panel->category[i] : p->y.label[i],
@@ -450,12 +450,14 @@ static void draw_marks(layout *l, const place *p, const lwi_plot_curve *c)
                                   &(lwi_plot_pen){l->figure->theme.paper, 0.5, LWI_PLOT_SOLID});
 }
 
+// Edges of the tiles of a grid are whole points: the paper does not show through between them.
 static void draw_tiles(layout *l, const place *p)
 {
     for (int i = 0; i < p->panel->ntile; i++) {
         const lwi_plot_tile *c = &p->panel->tile[i];
-        const double x0 = x_of(p, fmin(c->x0, c->x1)), x1 = x_of(p, fmax(c->x0, c->x1));
-        const double y0 = y_of(p, fmax(c->y0, c->y1)), y1 = y_of(p, fmin(c->y0, c->y1));
+        double x0 = x_of(p, fmin(c->x0, c->x1)), x1 = x_of(p, fmax(c->x0, c->x1));
+        double y0 = y_of(p, fmax(c->y0, c->y1)), y1 = y_of(p, fmin(c->y0, c->y1));
+        if (!p->panel->ncategory) x0 = round(x0), x1 = round(x1), y0 = round(y0), y1 = round(y1);
         lwi_plot_draw_rect(l->canvas, x0, y0, x1 - x0, y1 - y0, c->colour);
     }
 }
