@@ -127,6 +127,7 @@ static const struct {
     {"visual", {"shape"}},
     {"geometry", {"shape"}},
     {"pos", {"position", "at"}},
+    {"at", {"position"}}, // of a body, a marker
     {"origin", {"position", "at"}},
     {"quat", {"orientation"}},
     {"rotation", {"orientation"}},
@@ -156,6 +157,7 @@ static const struct {
     {"equality", {"couplings", "joints"}},
     {"expression", {"formula", "of"}},
     {"spline", {"table"}},
+    {"cubic", {"spline", "table"}},
     {"harmonic", {"sine"}},
     {"const", {"constant"}},
 };
