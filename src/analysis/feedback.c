@@ -108,12 +108,11 @@ lw_status lwi_analysis_feedback_gains(lwi_analysis_feedback *k, lwi_arena *arena
     return LW_OK;
 }
 
-void lwi_analysis_feedback_close(const lwi_analysis_feedback *k, size_t rows,
-                                 const double *by_input, double *by_state)
+void lwi_analysis_feedback_close(const lwi_analysis_feedback *k, size_t count,
+                                 const double *by_input, double *rows)
 {
     const size_t p = (size_t)k->linear->ninput, n = (size_t)k->linear->n;
-    for (size_t r = 0; r < rows; r++)
+    for (size_t r = 0; r < count; r++)
         for (size_t i = 0; i < p; i++)
-            for (size_t j = 0; j < n; j++)
-                by_state[r * n + j] += by_input[r * p + i] * k->K[i * n + j];
+            for (size_t j = 0; j < n; j++) rows[r * n + j] += by_input[r * p + i] * k->K[i * n + j];
 }

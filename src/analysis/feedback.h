@@ -33,8 +33,8 @@ lw_status lwi_analysis_feedback_create(lw_linear *linear, const lw_linear_desc *
 /** K. */
 lw_status lwi_analysis_feedback_gains(lwi_analysis_feedback *feedback, lwi_arena *arena,
                                       lw_error *error);
-/** rows [n][states] += by_input [n][ninput] K. */
-void lwi_analysis_feedback_close(const lwi_analysis_feedback *feedback, size_t n,
+/** rows [count][states] += by_input [count][ninput] K. */
+void lwi_analysis_feedback_close(const lwi_analysis_feedback *feedback, size_t count,
                                  const double *by_input, double *rows);
 
 #endif
