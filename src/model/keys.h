@@ -45,6 +45,7 @@ typedef enum lwi_yaml_key_kind {
     LWI_KEY_NAMES,         ///< section: list of names
     LWI_KEY_POINTS,        ///< section: map of names to three numbers
     LWI_KEY_SETTINGS,      ///< map of names to numbers
+    LWI_KEY_FILES,         ///< section: map of names to models
     LWI_KEY_ITEMS,         ///< section: map of names to the object `more`
     LWI_KEY_ITEM_LIST,     ///< section: list of the object `more`
     LWI_KEY_MECHANISMS,    ///< section: map of kinds to lwi_mechanism_object

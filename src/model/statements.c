@@ -81,5 +81,6 @@ bool lwi_statements_copy(lwi_statements *s, lwi_arena *arena)
     if (s->length) memcpy(text, s->text, s->length);
     s->entry = entry, s->room = s->n;
     s->text = text, s->text_room = s->length;
+    if (!copy_text(arena, &s->files)) return false;
     return lwi_statements_own(s, arena);
 }

@@ -45,7 +45,9 @@ typedef struct lwi_statements {
     lwi_statement *entry; ///< [n]
     char *text;           ///< [length] all strings, each ended by a zero byte
     lwi_named_statement *parameter, *point;
-    bool flat; ///< other files are included: parameters are not written
+    const char
+        *files; ///< of a model of several files: their text as one file without `parameters` and
+                ///< `simulation` of the main one; NULL: of one file
     int n, room, nparameter, npoint;
     size_t length, text_room;
 } lwi_statements;

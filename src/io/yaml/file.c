@@ -183,6 +183,18 @@ static lw_status read_bodies(lwi_yaml_reading *r)
     return lwi_yaml_read_bodies(r);
 }
 
+// Of a model of several files their text is kept, and of single values only those of options of a run.
+static lw_status keep_files(lwi_yaml_reading *r)
+{
+    lwi_statements *s = &r->builder->desc.stated;
+    int n = 0;
+    for (int i = 0; i < s->n; i++)
+        if (s->entry[i].list == LWI_STATED_OPTION) s->entry[n++] = s->entry[i];
+    s->n = n;
+    s->npoint = 0;
+    return lwi_yaml_keep_files(r);
+}
+
 static lw_status read_file(lwi_yaml_reading *r, const lwi_document_value *root)
 {
     static lw_status (*const step[])(lwi_yaml_reading *) = {
@@ -193,10 +205,7 @@ static lw_status read_file(lwi_yaml_reading *r, const lwi_document_value *root)
         const bool inner = step[i] == lwi_yaml_read_functions || step[i] == lwi_yaml_read_measures;
         TRY(inner ? inner_first(r, step[i]) : each_file(r, step[i]));
     }
-    // items of other files are written as numbers, and with them everything
-    if (r->child) r->builder->desc.stated.n = r->builder->desc.stated.npoint = 0;
-    r->builder->desc.stated.flat = r->child != NULL;
-    return LW_OK;
+    return r->child ? keep_files(r) : LW_OK;
 }
 
 lw_status lwi_read_yaml(const char *text, size_t length, const char *name, const lw_read_desc *desc,

@@ -67,11 +67,14 @@ static bool same_file(const char *a, const char *b)
     return same;
 }
 
-static lw_status check_cycle(lwi_yaml_reading *r, const char *path, lw_place place)
+static lw_status check_cycle(lwi_yaml_reading *r, const lwi_yaml_include *entry, const char *path,
+                             const lwi_document_value *subsystem)
 {
+    const lw_place place = subsystem ? entry->subsystem_place : entry->file_place;
     for (const lwi_yaml_reading *up = r; up; up = up->parent)
-        if (same_file(up->file, path))
-            return lwi_yaml_fail(r, LW_ERR_MODEL, place, "'%.120s' includes itself%s", path,
+        if (subsystem ? up->root == subsystem : same_file(up->file, path))
+            return lwi_yaml_fail(r, LW_ERR_MODEL, place, "'%.120s' includes itself%s",
+                                 subsystem ? entry->subsystem : path,
                                  up == r ? "" : " through others");
     if (r->depth == DEEPEST)
         return lwi_yaml_fail(r, LW_ERR_MODEL, place, "more than %d files inside each other",
@@ -102,6 +105,25 @@ static lw_status find_file(lwi_yaml_reading *r, const lwi_yaml_include *entry, c
     return lwi_yaml_fail(r, LW_ERR_IO, entry->file_place,
                          "there is no file '%.120s' in the folder of this file, or below it",
                          entry->file);
+}
+
+// The subsystem that an entry names, and the file that has it; NULL: it names a file.
+static lw_status find_subsystem(lwi_yaml_reading *r, const lwi_yaml_include *entry, lw_place place,
+                                const lwi_yaml_reading **owner, const lwi_document_value **found)
+{
+    *owner = r;
+    *found = NULL;
+    if (!entry->file == !entry->subsystem)
+        return lwi_yaml_fail(r, LW_ERR_PARSE, place,
+                             entry->file ? "both 'file' and 'subsystem', expected one of them"
+                                         : "key 'file' is missing, or 'subsystem': a native model "
+                                           "file, or the name of a subsystem");
+    if (entry->file) return LW_OK;
+    *found = lwi_yaml_find_subsystem(owner, entry->subsystem);
+    if (*found) return LW_OK;
+    return lwi_yaml_fail(r, LW_ERR_MODEL, entry->subsystem_place,
+                         "there is no subsystem '%.80s' in the section `subsystems`",
+                         entry->subsystem);
 }
 
 static lw_status parse_file(lwi_yaml_reading *c)
@@ -136,8 +158,16 @@ static lw_status open_entry(lwi_yaml_reading *r, const char *name, lw_place plac
     const char *path = NULL;
     lwi_yaml_set_item(r, "include", name);
     TRY(lwi_yaml_read_object(r, &lwi_yaml_include_object, 0, map, place, &entry));
-    TRY(find_file(r, &entry, &path));
-    TRY(check_cycle(r, path, entry.file_place));
+    const lwi_yaml_reading *owner;
+    const lwi_document_value *subsystem;
+    TRY(find_subsystem(r, &entry, place, &owner, &subsystem));
+    if (subsystem)
+        path = owner->file;
+    else
+        TRY(find_file(r, &entry, &path));
+    TRY(check_cycle(r, &entry, path, subsystem));
+    const char *folder = subsystem ? owner->folder : folder_of(r, path);
+    if (!subsystem && !folder) return lwi_yaml_no_memory(r);
     lwi_yaml_reading *c = LWI_PUSH(&r->arena, lwi_yaml_reading, 1);
     const char *prefix = entry.prefix ? entry.prefix : lwi_yaml_joined(r, name, ".", "");
     if (!c || !prefix) return lwi_yaml_no_memory(r);
@@ -150,23 +180,25 @@ static lw_status open_entry(lwi_yaml_reading *r, const char *name, lw_place plac
                             .entry = name,
                             .own_prefix = prefix,
                             .prefix = lwi_yaml_joined(r, r->prefix, prefix, ""),
-                            .folder = folder_of(r, path),
+                            .folder = folder,
+                            .subsystem = entry.subsystem,
                             .place_of_include = place,
                             .depth = r->depth + 1,
                             .total = r->total,
-                            .places = {folder_of(r, path), r->places.packages}};
+                            .places = {folder, r->places.packages}};
     lwi_arena_init(&c->arena, &r->arena.allocator);
     c->meshes.arena = &c->arena;
     **end = c; // closed with the others, also after a failure
     *end = &c->next;
-    if (!c->prefix || !c->folder) return lwi_yaml_no_memory(r);
+    if (!c->prefix) return lwi_yaml_no_memory(r);
     TRY(check_prefix(r, c, place));
     const int s = lwi_document_find(map, "parameters");
     c->settings = s < 0 ? NULL : map->item[s];
     c->ground_name = entry.ground;
     c->ground_place = entry.ground_place;
     lwi_yaml_place_in(&r->placement, &entry.pose, entry.mirror, &c->placement);
-    TRY(parse_file(c));
+    c->root = subsystem;
+    if (!subsystem) TRY(parse_file(c));
     return open(c, c->root);
 }
 

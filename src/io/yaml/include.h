@@ -11,6 +11,11 @@ lw_status lwi_yaml_open_includes(lwi_yaml_reading *r, const lwi_document_value *
                                  lw_status (*open)(lwi_yaml_reading *r,
                                                    const lwi_document_value *root));
 void lwi_yaml_close_includes(lwi_yaml_reading *r);
+/** An entry of the section `subsystems` of this file or of one that includes it; NULL: there is none.
+ *  @param r  in: the file that names it; out: the file that has it */
+const lwi_document_value *lwi_yaml_find_subsystem(const lwi_yaml_reading **r, const char *name);
+/** Keeps the text of the main file with those that it includes, for writing the model again (subsystems.c). */
+lw_status lwi_yaml_keep_files(lwi_yaml_reading *r);
 
 /** The name with the prefix of its file; NULL: no memory. */
 const char *lwi_yaml_full_name(lwi_yaml_reading *r, const char *name);

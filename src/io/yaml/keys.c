@@ -125,8 +125,10 @@ const lwi_yaml_object lwi_yaml_parameter_object = {
 static const char *const mirrors[] = {"none", "x", "y", "z"};
 #define AT(field) .offset = offsetof(lwi_yaml_include, field)
 static const lwi_yaml_key include_keys[] = {
-    {"file", LWI_KEY_STRING, AT(file), .size = offsetof(lwi_yaml_include, file_place), .required = ONE,
-     .help = "a native model file, in the folder of this one or below"},
+    {"file", LWI_KEY_STRING, AT(file), .size = offsetof(lwi_yaml_include, file_place),
+     .help = "a native model file, in the folder of this one or below; this key or `subsystem` is needed"},
+    {"subsystem", LWI_KEY_STRING, AT(subsystem), .size = offsetof(lwi_yaml_include, subsystem_place),
+     .help = "in place of `file`: the name of an entry of `subsystems`"},
     {"prefix", LWI_KEY_STRING, AT(prefix), .size = offsetof(lwi_yaml_include, prefix_place),
      .help = "of all names of the file; default: the name of the entry and a dot"},
     {"position", LWI_KEY_VECTOR, AT(pose.position), .help = "of the origin of the file's world [m]; default 0 0 0"},
@@ -518,6 +520,8 @@ static const lwi_yaml_key file_keys[] = {
      .help = "places in the world at the assembly configuration by name; any position may be one [m]"},
     {"include", LWI_KEY_ITEMS, .more = &lwi_yaml_include_object,
      .help = "native model files that are parts of this model, by name"},
+    {"subsystems", LWI_KEY_FILES,
+     .help = "the same in place of files: models, as in separate files, which `include` names"},
     {"functions", LWI_KEY_ITEMS, .more = &lwi_yaml_function_object, .help = "named functions of time"},
     {"signals", LWI_KEY_ITEMS, .more = &lwi_yaml_function_object,
      .help = "the same, recorded as columns `signal.NAME.value`; a text is a formula"},

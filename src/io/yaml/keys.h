@@ -30,8 +30,8 @@ typedef struct lwi_yaml_body {
 
 /** An entry of `include` while it is read. */
 typedef struct lwi_yaml_include {
-    const char *file, *prefix;
-    lw_place file_place, prefix_place;
+    const char *file, *subsystem, *prefix;
+    lw_place file_place, subsystem_place, prefix_place;
     lw_pose pose;
     int mirror; ///< 0: none, then x, y, z
     const char *ground;

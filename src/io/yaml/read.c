@@ -638,6 +638,7 @@ static lw_status read_value(lwi_yaml_reading *r, const lwi_yaml_key *key, int ty
     case LWI_KEY_VERSION:
     case LWI_KEY_NAMES:
     case LWI_KEY_SETTINGS:
+    case LWI_KEY_FILES:
     case LWI_KEY_POINTS:
     case LWI_KEY_ITEMS:
     case LWI_KEY_ITEM_LIST:

@@ -334,6 +334,9 @@ static void put_kind(FILE *f, const lwi_yaml_key *key)
     case LWI_KEY_SETTINGS:
         fprintf(f, "\"type\": \"object\", \"additionalProperties\": {%s}", number);
         return;
+    case LWI_KEY_FILES:
+        fputs("\"type\": \"object\", \"additionalProperties\": {\"$ref\": \"#\"}", f);
+        return;
     case LWI_KEY_POINTS:
         fputs("\"type\": \"object\", \"additionalProperties\": {", f);
         put_array(f, 3, number);

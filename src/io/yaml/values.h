@@ -99,6 +99,7 @@ typedef struct lwi_yaml_reading {
     // files that are included
     const lwi_document_value *root;
     const char *folder;              ///< of the file; NULL: none
+    const char *subsystem;           ///< its name in the section of a file; NULL: it is a file
     struct lwi_yaml_reading *parent; ///< NULL: the main file
     struct lwi_yaml_reading *child,
         *next;              ///< the first file that is included; the next one of the parent
@@ -200,11 +201,14 @@ int lwi_yaml_find_inner_signal(const lwi_yaml_reading *r, const char *name);
 lw_status lwi_yaml_formula_failed(lwi_yaml_reading *r, lw_status status, lw_place place,
                                   const lw_error *why);
 
-// ---- statements.c
+// ---- flow.c
 
 /** The value on one line, in the arena; NULL: no memory. */
 const char *lwi_yaml_flow(lwi_yaml_reading *r, const lwi_document_value *v);
 const char *lwi_yaml_joined(lwi_yaml_reading *r, const char *a, const char *b, const char *c);
+
+// ---- statements.c
+
 /** Keeps the text of a key's value until the item is added. */
 lw_status lwi_yaml_keep(lwi_yaml_reading *r, const lwi_yaml_key *key, const void *field,
                         const lwi_document_value *v);

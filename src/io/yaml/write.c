@@ -5,11 +5,10 @@
 // same bits.  Functions without a name are written inline.
 #include "base/numbers.h"
 #include "io/yaml/function_names.h"
+#include "io/yaml/write.h"
 #include "io/yaml/statements.h"
 #include "io/text.h"
 #include "model/model.h"
-
-#include <linkwork/io.h>
 
 #include <errno.h>
 #include <stdio.h>
@@ -24,6 +23,7 @@ typedef struct writing {
     const char *const *function; // [nfunction] names, NULL: written inline
     lwi_yaml_statements stated;
     struct current *now; // item that is written
+    bool flat;           // of a model of several files: numbers in place of expressions
 } writing;
 
 typedef struct current {
@@ -445,7 +445,7 @@ static void put_option(const writing *w, const lw_options *options, const char *
 {
     char text[LW_OPTION_STRING_SIZE] = "";
     lw_options_get(options, key, text, sizeof text);
-    const char *stated = w->d->stated.flat ? NULL : lwi_yaml_stated_option(w->d, key, text);
+    const char *stated = w->flat ? NULL : lwi_yaml_stated_option(w->d, key, text);
     if (stated)
         fputs(stated, w->file);
     else if (lwi_text_is_number(text))
@@ -579,6 +579,7 @@ static void put_key(const writing *w, const lwi_yaml_key *key, int type, const v
     case LWI_KEY_VERSION:
     case LWI_KEY_NAMES:
     case LWI_KEY_SETTINGS:
+    case LWI_KEY_FILES:
     case LWI_KEY_POINTS:
     case LWI_KEY_ITEMS:
     case LWI_KEY_ITEM_LIST:
@@ -632,7 +633,7 @@ static void put_named(const writing *w, const char *key, const char *text, const
 static void write_parameters(const writing *w)
 {
     const lwi_statements *s = &w->d->stated;
-    if (s->flat) return;
+    if (w->flat) return;
     if (s->nparameter) fputs("parameters:\n", w->file);
     for (int i = 0; i < s->nparameter; i++) {
         const lwi_named_statement *p = &s->parameter[i];
@@ -735,12 +736,10 @@ static void write_forces(const writing *w, const lwi_description *d)
     }
 }
 
-static void write_sections(const writing *w, const lw_options *options)
+static void write_sections(const writing *w)
 {
     const lwi_description *d = w->d;
     bool other;
-    fprintf(w->file, "linkwork: %d\n", (int)LWI_FORMAT_VERSION);
-    write_parameters(w);
     begin_stated(w, LWI_STATED_GRAVITY, 0, &lwi_yaml_file_object, d->gravity, NULL);
     const char *text =
         stated_text(w, lwi_yaml_key_find(&lwi_yaml_file_object, "gravity"), d->gravity, &other);
@@ -787,6 +786,10 @@ static void write_sections(const writing *w, const lw_options *options)
     for (int i = 0; i < d->nevent; i++)
         write_item(w, &lwi_yaml_event_object, 0, d->event[i].name, &d->event[i], LWI_STATED_EVENT,
                    i);
+}
+
+static void write_simulation(const writing *w, const lw_options *options)
+{
     if (!options) return;
     w->now->item.index = -1;
     fputs("simulation:\n  ", w->file);
@@ -831,14 +834,23 @@ static lw_status check_writable(const writing *w)
     return LW_OK;
 }
 
-lw_status lw_model_write(const lw_model *model, const lw_options *options, FILE *file,
+static void write_file(const writing *w, const lw_options *options)
+{
+    fprintf(w->file, "linkwork: %d\n", (int)LWI_FORMAT_VERSION);
+    write_parameters(w);
+    if (w->d->stated.files && !w->flat)
+        fputs(w->d->stated.files, w->file);
+    else
+        write_sections(w);
+    write_simulation(w, options);
+}
+
+lw_status lwi_yaml_write(const lw_model *model, bool flat, const lw_options *options, FILE *file,
                          lw_error *error)
 {
     lwi_numbers numbers;
-    if (error) memset(error, 0, sizeof *error);
-    if (!model || !file) return lwi_fail(error, LW_ERR_ARGUMENT, "model and file must be given");
     current now = {.item.index = -1};
-    writing w = {.file = file, .d = &model->desc, .error = error, .now = &now};
+    writing w = {.file = file, .d = &model->desc, .error = error, .now = &now, .flat = flat};
     lwi_arena_init(&w.arena, &model->arena.allocator);
     lw_status status = check_writable(&w);
     if (status == LW_OK && lwi_yaml_statements_sort(w.d, &w.arena, &w.stated) != LW_OK)
@@ -849,7 +861,7 @@ lw_status lw_model_write(const lw_model *model, const lw_options *options, FILE 
         status = lwi_fail(error, LW_ERR_MEMORY, "no memory to write the model");
     if (status == LW_OK) {
         errno = 0;
-        write_sections(&w, options);
+        write_file(&w, options);
         lwi_numbers_end(&numbers);
         if (fflush(file) != 0 || ferror(file))
             status = lwi_fail(error, LW_ERR_IO, "the model cannot be written: %s",
