@@ -145,18 +145,18 @@ static lw_status keep_node_ranks(lwi_system *s, lwi_shared *shared)
 
 enum { NEARBY = 3 };
 
-// Configurations along the degrees of freedom, not yet on the constraints, with the factors at the start.
-static int step_nearby(lwi_system *s, const place *start, place nearby[NEARBY])
+// Steps from the start along the degrees of freedom, with the factors there, off the constraints; false: nothing moves.
+static bool step_nearby(lwi_system *s, const place *start, int i)
 {
     // Lengths of the mechanism, or radians: large enough to leave a singular position, where pivots grow with
     // the square of the step, small enough to return to the constraints.
     static const double sizes[NEARBY] = {0.02, 0.03, 0.05};
-    for (int i = 0; i < NEARBY; i++) {
+    LWI_ASSERT_INDEX(i, NEARBY);
+    if (i > 0) { // the first one begins with these factors
         restore(s, start);
-        if (!step_along_motion(s, i, sizes[i] * s->length)) return i;
-        store(s, &nearby[i]);
+        lwi_system_rank(s);
     }
-    return NEARBY;
+    return step_along_motion(s, i, sizes[i] * s->length);
 }
 
 // A drive that is at a singular position at t = 0 holds the mechanism there: where drives are shortly after, more rows
@@ -180,19 +180,19 @@ static bool search_driven(lwi_system *s, const place *start, place *best)
 
 static lw_status search(lwi_system *s, int full, lwi_arena *scratch, place *best)
 {
-    place nearby[NEARBY], start = *best;
+    place start = *best;
     int count = 0;
     s->start_rank = s->generic_rank = lwi_system_rank(s);
     store(s, best);
     if (s->start_rank < full) {
-        for (int i = 0; i < NEARBY; i++) TRY(make_place(s->model, scratch, &nearby[i]));
         TRY(make_place(s->model, scratch, &start));
         store(s, &start);
-        count = step_nearby(s, best, nearby);
+        count = NEARBY;
     }
     bool last_is_best = true;
     for (int i = 0; i < count; i++) {
-        restore(s, &nearby[i]);
+        last_is_best = i == 0;
+        if (!step_nearby(s, &start, i)) break;
         last_is_best = false;
         if (!lwi_system_close(s, 0, closed_enough(s), MAX_STEPS)) continue;
         const int rank = lwi_system_rank(s);

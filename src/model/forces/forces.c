@@ -36,6 +36,7 @@ void lwi_load_to_carrier(const lw_model *model, int b, const lwi_kin *kin, lwi_l
 
 void lwi_loads_to_carriers(const lw_model *model, const lwi_kin *kin, lwi_loads *loads)
 {
+    if (model->nmerged == 0) return;
     for (int b = 1; b < model->nbody; b++) lwi_load_to_carrier(model, b, kin, loads);
 }
 
