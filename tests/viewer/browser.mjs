@@ -472,6 +472,8 @@ async function joints() {
       }
       return {gaps, positions: Object.fromEntries(data.bodies.map((b, i) => [b.name, [...k.pose[i].r]])), rows: k.m,
         rotations: Object.fromEntries(data.bodies.map((b, i) => [b.name, [...k.pose[i].R]])), outputs: sliders.list.map((s) => `${s.name}: ${s.output.textContent}`),
+        cut: [...document.querySelectorAll('#joints label > span')].filter((e) => e.children.length > 1 && e.lastChild.getBoundingClientRect().right > e.getBoundingClientRect().right + 1)
+          .map((e) => e.title), zeros: document.getElementById('joints').textContent.match(/-0\.0\u00b0/g),
         shown: Object.fromEntries(data.bodies.map((b) => [b.name, bodyPosition(b.name)])),
         coordinates: Object.fromEntries(sliders.list.map((s) => [s.name, +s.slider.value]))};
     }, moves);
@@ -533,6 +535,15 @@ async function elements() {
   await page.keyboard.press('r');
   await twice();
   facts.reactions = (await read()).labels;
+  // labels of arrows that end at one place
+  facts.crowded = await page.evaluate(() => {
+    const {view} = window.linkwork, seek = view.seek.bind(view), boxes = () => [...document.querySelectorAll('#numbers span:not([hidden])')].map((e) => e.getBoundingClientRect());
+    view.seek = (t) => { seek(t); view.labels.forEach((l) => l.at.copy(view.labels[0].at)); view.labels.sort((a, b) => b.size - a.size); };
+    view.seek(0.5);
+    view.dirty = true;
+    return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => { view.seek = seek; const n = boxes().length; view.seek(0.5); view.dirty = true; done(n); })));
+  });
+  await twice();
   await page.keyboard.press('n');
   await twice();
   facts.without = (await read()).labels;

@@ -503,6 +503,7 @@ class Browser(unittest.TestCase):
         for page, row in self.moved.items():
             seen = self.seen["joints"][page]
             self.assertLess(max(seen["gaps"]), 1e-11, page)
+            self.assertEqual((seen["cut"], seen["zeros"]), ([], None), page)
             farthest = 0
             for body, position in seen["positions"].items():
                 if body == "ground":
@@ -604,6 +605,7 @@ class Browser(unittest.TestCase):
         self.assertEqual(seen["labels"], ["%.3g N" % math.hypot(*forces[name]) for name in ("strut", "bush")])
         self.assertIn("longest arrow", seen["readout"])
         self.assertEqual(len(self.seen["elements"]["reactions"]), 4)  # and those of two joints
+        self.assertEqual(self.seen["elements"]["crowded"], 1)  # at one place the largest
         self.assertEqual(self.seen["elements"]["without"], [])
 
     def test_drives_and_bushings_are_drawn(self):

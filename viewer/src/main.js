@@ -11,6 +11,7 @@ const SLOW = 25, LONG = 50;  // ms between pictures: more than at 60 and at 50 H
 const REST = 250;  // ms without a new picture
 const SPEEDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 50];
 const WHOLE = 10;  // s in which the whole motion is shown, if this speed is selected
+const WIDE = 7.5, HIGH = 13;  // px: a character of a number at an arrow
 const VISIBILITIES = ['shown', 'faint', 'hidden'];
 
 function fail(text) {
@@ -189,10 +190,11 @@ async function start() {
     view.orthographic = on;
     view.dirty = true;
   }
+  const newtons = (size) => size >= 1000 ? `${short(+(size / 1000).toPrecision(3))} kN` : `${short(+size.toPrecision(3))} N`;
   // The scales of the drawing.
   function readout() {
     $('readout').textContent = `grid ${short(view.cell)} m` +
-      ((view.reactions.visible || (view.loads.visible && view.elements.length)) && view.largestForce ? `\nlongest arrow ${short(+view.largestForce.toPrecision(3))} N` :
+      ((view.reactions.visible || (view.loads.visible && view.elements.length)) && view.largestForce ? `\nlongest arrow ${newtons(view.largestForce)}` :
         view.reactions.visible && view.largestForce === 0 ? '\nno forces in joints' : '');
   }
   // Directions of the world's axes.
@@ -212,16 +214,19 @@ async function start() {
   // Sizes of forces at the tips of their arrows.
   const written = [];
   function writeNumbers() {
-    const box = $('stage').getBoundingClientRect(), p = new Vector3();
+    const box = $('stage').getBoundingClientRect(), p = new Vector3(), taken = [];
     while (written.length < view.labels.length) written.push($('numbers').appendChild(document.createElement('span')));
     written.forEach((label, i) => {
       label.hidden = i >= view.labels.length;
       if (label.hidden) return;
       const {at, size} = view.labels[i];
       p.copy(at).project(view.eye);
-      label.textContent = size >= 1000 ? `${short(+(size / 1000).toPrecision(3))} kN` : `${short(+size.toPrecision(3))} N`;
-      label.style.transform = `translate(${((p.x + 1) / 2 * box.width + 4).toFixed(1)}px, ${((1 - p.y) / 2 * box.height - 8).toFixed(1)}px)`;
-      label.hidden = Math.abs(p.z) > 1;
+      label.textContent = newtons(size);
+      const x = (p.x + 1) / 2 * box.width + 4, y = (1 - p.y) / 2 * box.height - 8, wide = WIDE * label.textContent.length;
+      label.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`;
+      // of numbers that would be one upon the other the largest is shown
+      label.hidden = Math.abs(p.z) > 1 || taken.some((t) => Math.abs(t.y - y) < HIGH && x < t.x + t.wide && t.x < x + wide);
+      if (!label.hidden) taken.push({x, y, wide});
     });
   }
   const axes = ['x', 'y', 'z'].map((name) => [...document.querySelectorAll(`#triad .${name}`)]);

@@ -29,8 +29,10 @@ export class Sliders {
     this.kinematics.joints.forEach((j, joint) => coordinatesOf(j).forEach(({coordinate, angle, range, label: axis}) => {
       if (this.list.length >= MOST) return;
       const q = this.kinematics.value(joint, coordinate), half = angle ? Math.PI : FAR * size, line = add('div', parent), label = add('label', line);
-      const of = j.name ?? data.bodies[j.child].name, name = axis ? `${of} ${axis}` : j.scalars.length > 1 ? `${of} q${coordinate}` : of;
-      add('span', label, {textContent: name, title: name});
+      const of = j.name ?? data.bodies[j.child].name, part = axis ?? (j.scalars.length > 1 ? `q${coordinate}` : ''), name = part ? `${of} ${part}` : of;
+      const words = add('span', label, {title: name});
+      add('span', words, {textContent: of});  // cut where it is too long, the part of the joint is not
+      if (part) add('span', words, {textContent: part});
       const slider = add('input', label, {type: 'range', min: range[0] ?? Math.min(q, (range[1] ?? q + half) - 2 * half, q - half),
         max: range[1] ?? Math.max(q, (range[0] ?? q - half) + 2 * half, q + half), step: 'any', value: q});
       const output = add('output', line), hold = add('input', line, {type: 'checkbox', title: `hold ${name}: the others move`});
@@ -58,9 +60,9 @@ export class Sliders {
       for (let k = 0; k < 4; k++) data.rotation[4 * b + k] = Math.round(32767 * q[k]);
     });
     for (const s of this.list) {
-      const q = kinematics.value(s.joint, s.coordinate);
+      const q = kinematics.value(s.joint, s.coordinate), degrees = Math.round(q * 1800 / Math.PI) / 10 + 0;  // not -0
       s.slider.value = q;
-      s.output.textContent = s.angle ? `${(q * 180 / Math.PI).toFixed(1)}\u00b0` : `${short(+q.toPrecision(4))} m`;
+      s.output.textContent = s.angle ? `${degrees.toFixed(1)}\u00b0` : `${short(+q.toPrecision(4))} m`;
     }
     this.gap.textContent = kinematics.m ? `loops closed to ${kinematics.gap.toExponential(0)}` : '';
     this.moved();
