@@ -347,7 +347,7 @@ static lw_status fill_panel(plotting *p, const lwi_plot_choice *choice, lwi_plot
     double factor;
     const char *units = p->options->units;
     *panel = (lwi_plot_panel){.title = choice->title,
-                              .unit = lwi_plot_units_find(units, choice->unit, &p->arena, &factor),
+                              .unit = lwi_plot_units_find_each(units, choice->unit, &p->arena),
                               .x_title = choice->x_title ? choice->x_title : x.name,
                               .x_unit = lwi_plot_units_find(units, x.unit, &p->arena, &factor),
                               .log = choice->log,

@@ -4,6 +4,7 @@
 #include "model/signals/units.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 lw_status lwi_plot_units_check(const char *list, lw_error *error)
@@ -35,4 +36,25 @@ const char *lwi_plot_units_find(const char *list, const char *unit, lwi_arena *a
         return name;
     }
     return unit;
+}
+
+const char *lwi_plot_units_find_each(const char *list, const char *units, lwi_arena *arena)
+{
+    if (!list || !units) return units;
+    const size_t room = strlen(units) + (strlen(list) + 1) * (strlen(units) + 1);
+    char *all = LWI_PUSH(arena, char, room), *one = LWI_PUSH(arena, char, strlen(units) + 1);
+    if (!all || !one) return NULL;
+    size_t used = 0;
+    for (const char *at = units; *at;) {
+        const size_t n = strcspn(at, ",");
+        double factor;
+        memcpy(one, at, n);
+        one[n] = 0;
+        const char *unit = lwi_plot_units_find(list, one, arena, &factor);
+        if (!unit) return NULL;
+        used += (size_t)snprintf(all + used, room - used, "%s%s", used ? ", " : "", unit);
+        at += n;
+        at += strspn(at, ", ");
+    }
+    return all;
 }

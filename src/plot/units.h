@@ -11,5 +11,7 @@ lw_status lwi_plot_units_check(const char *list, lw_error *error);
  *  @return memory of `unit` or of the arena; NULL: no memory */
 const char *lwi_plot_units_find(const char *list, const char *unit, lwi_arena *arena,
                                 double *factor);
+/** The same for the units of a panel, "rad, J": each of them.      @return NULL: no memory */
+const char *lwi_plot_units_find_each(const char *list, const char *units, lwi_arena *arena);
 
 #endif

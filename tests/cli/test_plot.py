@@ -316,6 +316,10 @@ class Plot(unittest.TestCase):
         self.assertTrue(grid)
         self.labels("crane.h5", "--x", "body.load.x", "--y", "body.load.z", "--equal", "--units", "km,mm")
 
+    def test_units_of_a_panel_of_several_kinds(self):
+        labels = self.labels("crane.h5", "--y", "body.load.x,body.load.vx,sys.T", "--units", "mm,kJ")
+        self.assertTrue(any("[mm, m/s, kJ]" in (label or "") for label in labels), labels)
+
     def test_wrong_use_of_tables_is_explained(self):
         self.study()
         for text, *words in (("did you mean sys.T.max", "grid.h5", "--y", "sys.T.mx"),
