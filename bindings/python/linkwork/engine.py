@@ -57,20 +57,39 @@ def _executor(engine: str, scheduler: Optional[str], workers: int) -> Any:
     return module
 
 
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
 class _Line:
-    """Variants, rate and time left on a terminal."""
+    """Variants, rate and time left on a terminal, like `linkwork sweep`: the time left is not known before a few parts are made."""
+
+    KNOWN = 3
 
     def __init__(self, store: Store, quiet: bool) -> None:
-        self.store, self.begun, self.first = store, time.monotonic(), -1.0
+        self.store, self.begun, self.first, self.last, self.made = store, time.monotonic(), -1.0, -1.0, 0
         self.shown = not quiet and sys.stderr.isatty()
 
-    def __call__(self, done: float, rows: float) -> bool:
+    def text(self, done: float, rows: float, elapsed: float) -> str:
+        """The line, after `elapsed` seconds."""
         if self.first < 0:
-            self.first = done
+            self.first = self.last = done
+        if done > self.last:
+            self.last, self.made = done, self.made + 1
+        rate = (done - self.first) / max(elapsed, 1e-9)
+        line = f"{done:.0f} of {rows:.0f} variants"
+        if rate > 0:
+            line += f", {rate:.3g}/s"
+        if rate > 0 and self.made >= self.KNOWN:
+            line += f", {_duration((rows - done) / rate)} left"
+        return line
+
+    def __call__(self, done: float, rows: float) -> bool:
+        line = self.text(done, rows, time.monotonic() - self.begun)
         if self.shown:
-            rate = (done - self.first) / max(time.monotonic() - self.begun, 1e-9)
-            left = f", {rate:.3g}/s, {(rows - done) / rate:.0f} s left" if rate else ""
-            sys.stderr.write(f"\r{done:.0f} of {rows:.0f} variants{left}\033[K")
+            sys.stderr.write(f"\r{line}\033[K")
         return _stopped.is_set()
 
 

@@ -196,3 +196,12 @@ def test_engines_are_chosen_by_what_they_are():
     assert isinstance(_store._engine(Fake()), _store._Ray)
     with concurrent.futures.ThreadPoolExecutor() as pool:
         assert type(_store._engine(pool)) is _store._Futures
+
+
+def test_the_time_left_is_known_after_three_parts():
+    from linkwork import engine
+
+    line = engine._Line(None, True)
+    texts = [line.text(done, 1000, seconds) for done, seconds in ((0, 0), (10, 1), (10, 1.5), (20, 2), (30, 3), (40, 400))]
+    assert texts == ["0 of 1000 variants", "10 of 1000 variants, 10/s", "10 of 1000 variants, 6.67/s", "20 of 1000 variants, 10/s",
+                     "30 of 1000 variants, 10/s, 97 s left", "40 of 1000 variants, 0.1/s, 2.7 h left"]
