@@ -13,6 +13,8 @@ suite = hostile.Suite(40, 10000, __doc__)
 FOUR_BAR = suite.model("four_bar.yaml")
 READERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fuzz", "corpus")
 
+REFUSED = ("alias_bomb.yaml", "deep.yaml", "empty_list.yaml", "empty_map.yaml", "sum_bomb.yaml")  # as they are: nothing to damage
+
 # rows of several blocks, long strings
 CHAIN = suite.path("chain.yaml")
 hostile.write(CHAIN, b"linkwork: 1\ngenerate: {chain: {n: 40}}\n")
@@ -98,6 +100,10 @@ def samples():
         ending = os.path.splitext(name)[1]
         if ending in (".xml", ".sdf", ".urdf"):
             yield "MJCF" if ending == ".xml" else ending, ending, hostile.read(os.path.join(READERS, name)), None, None
+        elif ending == ".yaml" and name not in REFUSED:  # parameters, expressions, units, signals, events, measures, includes
+            data = hostile.read(os.path.join(READERS, name))
+            hostile.write(suite.path(name), data)  # a file may include another
+            yield "keys", ending, data, None, None
 
 
 files = {}
