@@ -536,7 +536,7 @@ async function elements() {
   await twice();
   facts.reactions = (await read()).labels;
   // labels of arrows that end at one place
-  facts.crowded = await page.evaluate(() => {
+  facts.together = await page.evaluate(() => {
     const {view} = window.linkwork, seek = view.seek.bind(view), boxes = () => [...document.querySelectorAll('#numbers span:not([hidden])')].map((e) => e.getBoundingClientRect());
     view.seek = (t) => { seek(t); view.labels.forEach((l) => l.at.copy(view.labels[0].at)); view.labels.sort((a, b) => b.size - a.size); };
     view.seek(0.5);

@@ -605,7 +605,7 @@ class Browser(unittest.TestCase):
         self.assertEqual(seen["labels"], ["%.3g N" % math.hypot(*forces[name]) for name in ("strut", "bush")])
         self.assertIn("longest arrow", seen["readout"])
         self.assertEqual(len(self.seen["elements"]["reactions"]), 4)  # and those of two joints
-        self.assertEqual(self.seen["elements"]["crowded"], 1)  # at one place the largest
+        self.assertEqual(self.seen["elements"]["together"], 1)  # at one place the largest
         self.assertEqual(self.seen["elements"]["without"], [])
 
     def test_drives_and_bushings_are_drawn(self):
