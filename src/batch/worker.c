@@ -457,6 +457,16 @@ static int look_up(void *user, double time, double end)
     return atomic_load_explicit(&cancel->stopped, memory_order_relaxed);
 }
 
+// As a single run: events at its start happen before the first row.
+static lw_status fire_at_start(lw_sim *sim, lwi_instance *instance)
+{
+    if (!sim->triggers.active || sim->triggers.begun) return LW_OK;
+    TRY(lwi_sim_begin_triggers(sim));
+    TRY(lwi_sim_fire_all(sim));
+    instance->stopped = sim->triggers.stopped >= 0;
+    return LW_OK;
+}
+
 static void step_alone(lwi_worker *w, int i)
 {
     lw_batch *b = w->batch;
@@ -472,6 +482,8 @@ static void step_alone(lwi_worker *w, int i)
         instance->t = sim->t;
         instance->stopped = sim->triggers.stopped >= 0;
         if (b->cancel.stopped) return;
+    } else {
+        status = fire_at_start(sim, instance);
     }
     if (status == LW_OK) status = lwi_sim_call_back_here(sim, "inputs");
     if (status != LW_OK) fail(b, i, status, lw_sim_error(sim)->text);

@@ -656,6 +656,30 @@ static void instances_of_a_batch_have_their_events(void **state)
     lw_model_destroy(model);
 }
 
+// As of a single run: the first row has what happens at the start.
+static void batches_begin_with_events_at_the_start(void **state)
+{
+    (void)state;
+    lw_model *model = parse(SLIDER(", q: [1]"), "  tick: {every: 0.5, record: true}\n");
+    lw_options options;
+    lw_options_default(&options);
+    const lw_batch_desc desc = {.options = &options, .instances = 2};
+    lw_batch *batch;
+    lw_error error = {0};
+    if (lw_batch_create(model, &desc, &batch, &error) != LW_OK) fail_msg("%s", error.text);
+    for (int row = 0; row < 2; row++) {
+        OK(lw_batch_step(batch, 0.5 * row));
+        const lw_observation *o;
+        for (int i = 0; i < 2; i++) {
+            OK(lw_batch_observe(batch, i, LW_OBSERVE_POSE, &o));
+            assert_int_equal(o->noccurrence, 1);
+            assert_true(o->occurrence[0].time == 0.5 * row);
+        }
+    }
+    lw_batch_destroy(batch);
+    lw_model_destroy(model);
+}
+
 // ------------------------------------------------------------------------------- files and mistakes
 
 static void what_is_wrong_is_refused(void **state)
@@ -779,6 +803,7 @@ int main(void)
         cmocka_unit_test(chatter_ends_with_a_message),
         cmocka_unit_test(a_resumed_run_has_the_same_bits),
         cmocka_unit_test(instances_of_a_batch_have_their_events),
+        cmocka_unit_test(batches_begin_with_events_at_the_start),
         cmocka_unit_test(what_is_wrong_is_refused),
         cmocka_unit_test(names_of_constants_are_refused),
         cmocka_unit_test(models_are_written_with_their_events),
