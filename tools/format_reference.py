@@ -37,6 +37,8 @@ def check_known(part, place="schema"):
 
 
 def link(reference):
+    if reference == "#":
+        return "[model](#the-file)"
     name = reference.rsplit("/", 1)[1]
     return "[%s](#part-%s)" % (name.replace("_", " "), name.replace("_", "-"))
 

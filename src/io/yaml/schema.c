@@ -559,7 +559,9 @@ lw_status lw_schema_write(FILE *file)
           file);
     fprintf(file, "%s, version %d\",", lwi_yaml_file_object.help, (int)LWI_FORMAT_VERSION);
     put_object(file, &lwi_yaml_file_object, "\n  ");
-    fputs(",\n  \"anyOf\": [{\"required\": [\"bodies\"]}, {\"required\": [\"generate\"]}]", file);
+    fputs(",\n  \"anyOf\": [{\"required\": [\"bodies\"]}, {\"required\": [\"generate\"]}, "
+          "{\"required\": [\"include\"]}]",
+          file);
     fputs(",\n  \"$defs\": {\n    \"signal\": {\n      \"description\": \"a constant, the name of "
           "a function or an input, or a function\",\n      \"anyOf\": [{\"type\": \"number\"}, "
           "{\"type\": \"string\", \"minLength\": 1}, {\"$ref\": \"#/$defs/function\"}]\n    }",
