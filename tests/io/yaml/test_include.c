@@ -4,11 +4,10 @@
 // and independent of each other.
 #include <linkwork/linkwork.h>
 
-#include "io/yaml/write.h"
+#include "io/yaml/include_files.h"
 #include "model/model.h"
 #include "support/scratch.h"
 
-#include <glob.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,140 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-
-static void write_file(const char *name, const char *text)
-{
-    FILE *file = fopen(name, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
-}
-
-static lw_status parse(const char *text, lw_model **model, lw_error *error)
-{
-    const lw_read_desc desc = {.format = "yaml", .folder = "."};
-    *model = NULL;
-    return lw_model_parse(text, strlen(text), "main.yaml", &desc, model, NULL, error);
-}
-
-static lw_model *read_model(const char *text)
-{
-    lw_model *model;
-    lw_error error = {0};
-    if (parse(text, &model, &error) != LW_OK)
-        fail_msg("%s:%d:%d: %s", error.file, error.line, error.column, error.text);
-    return model;
-}
-
-#define BODY(name, x, y, z)                                                                        \
-    "  " name ": {mass: 1.3, inertia: [0.3, 0.4, 0.5, 0.02, -0.03, 0.01], com: [0.05, 0.03, "      \
-    "-0.04], position: [" x ", " y ", " z                                                          \
-    "], orientation: [0.9689124217106447, 0.1, -0.2, 0.1]}\n"
-
-// Every type of joint and force, functions, formulas, springs, limits, mounts, couplings, impulses.
-static const char part[] =
-    "linkwork: 1\n"
-    "parameters: {k: 40 N m/rad, c: 0.4}\n"
-    "points: {P: [0.3, 0.2, 0.1]}\n"
-    "inputs: [motor]\n"
-    "functions:\n"
-    "  wave: {type: sine, amplitude: 0.3, omega: 3, phase: 0.2, offset: 0.1}\n"
-    "  ease: {type: step, from: 0.1, to: 0.4, start: 0, end: 1}\n"
-    "  table: {type: table, t: [0, 0.5, 1], y: [0, 0.3, 0.1]}\n"
-    "  poly: {type: polynomial, coefficients: [0.1, 0.2, -0.1]}\n"
-    "  ramp: {type: ramp, rate: 2, from: 0.2}\n"
-    "  all: {type: sum, terms: [wave, ease, ramp, table, poly, {type: formula, of: "
-    "\"0.1*sin(2*t)\"}, 0.05]}\n"
-    "  feed: {type: formula, of: \"-k*1 rad*c.q1/(1 N m) - c*c.qd0 + 0.3*u.q1\"}\n"
-    "bodies:\n" BODY("r", "0.1", "0.5", "0.2") BODY("p", "0.4", "0.6", "0.1") BODY(
-        "s", "0.3", "0.9", "0.2") BODY("c", "-0.2", "0.5", "0.3") BODY("u", "-0.5", "0.7",
-                                                                       "0.4") BODY("b", "-0.3",
-                                                                                   "1.1", "0.2")
-        BODY("pl", "1.1", "0.4", "0.3") BODY("ps", "1.4", "0.5", "0.2") BODY(
-            "f", "2.1", "0.4",
-            "0.3") "  d: {mass: 1, inertia: [0.1, 0.2, 0.2, 0, 0, 0], position: [3, 1, 1], "
-                   "velocity: [0.1, 0.2, 0.3], angular_velocity: [0.3, 0.2, 0.1]}\n"
-                   "  w: {mass: 1, inertia: [0.1, 0.2, 0.2, 0.01, 0, 0], in: p, position: [0.2, "
-                   "0.3, 0.1], orientation: [0.8, 0, 0.6, 0]}\n"
-                   "joints:\n"
-                   "  r: {type: revolute, between: [ground, r], at: P, axis: [0.2, 0.5, 1], qd: "
-                   "[0.7], spring: {q0: {stiffness: k, damping: 0.1, at: 0.2, force: wave}}, "
-                   "rotor: {q0: 0.05}, friction: {q0: {coulomb: 0.1, viscous: 0.02, speed: "
-                   "0.05}}}\n"
-                   "  p: {type: prismatic, between: [r, p], at: [0.4, 0.5, 0.2], axis: [1, 0.4, "
-                   "0.1], qd: [0.4], spring: {q0: {stiffness: 50, at: -0.1}}, limits: {q0: {lower: "
-                   "-0.02, upper: 0.3, stiffness: 200, damping: 3}}}\n"
-                   "  s: {type: screw, between: [p, s], at: [0.3, 0.8, 0.2], axis: [0.1, 1, 0.2], "
-                   "pitch: 0.3, q: [0.2052], effort: {q0: wave}}\n"
-                   "  c: {type: cylindrical, between: [r, c], at: [0, 0.4, 0.2], axis: [1, 0.2, "
-                   "0.3], q: [0.05, 0.1], qd: [0.2, 0.6],\n"
-                   "      spring: {q0: {stiffness: 30, at: 0.1, force: wave}, q1: {stiffness: 20, "
-                   "at: 0.3, force: all, damping: 0.2}},\n"
-                   "      limits: {q1: {lower: -0.2, upper: 0.15, stiffness: 100}}, effort: {q1: "
-                   "ease, q0: feed}}\n"
-                   "  u: {type: universal, between: [c, u], at: [-0.4, 0.6, 0.3], axis: [0, 0.6, "
-                   "0.8], axis2: [1, 0, 0], qd: [0.3, -0.4], spring: {q1: {stiffness: 10, at: "
-                   "0.2}}}\n"
-                   "  b: {type: spherical, between: [u, b], at: [-0.4, 0.9, 0.3], axis: [0.3, 1, "
-                   "0], qd: [0.2, 0.3, 0.4], spring: {all: {damping: 0.3}}, effort: {q0: wave}}\n"
-                   "  pl: {type: planar, between: [ground, pl], at: [1, 0.3, 0.2], axis: [0.1, "
-                   "0.2, 1], qd: [0.2, 0.3, 0.4], spring: {q0: {stiffness: 30, at: 0.1}, q1: "
-                   "{stiffness: 40}, q2: {stiffness: 50, force: ease}}, mount: {shift: [wave, "
-                   "ease, poly], turn: wave, about: [0.2, 1, 0.3]}}\n"
-                   "  ps: {type: pin_slot, between: [pl, ps], at: [1.3, 0.4, 0.2], axis: [0, 0.2, "
-                   "1], axis2: [1, 0, 0], q: [0.1, 0.2], qd: [0.2, 0.3], spring: {q0: {stiffness: "
-                   "30}}}\n"
-                   "  f: {type: free, between: [ground, f], frame1: {position: [1, 0.2, 0.1], "
-                   "orientation: [0.8, 0.6, 0, 0]}, frame2: {}, q: [1, 0.3, 0.4, 0.9, 0.1, -0.2, "
-                   "0.37416573867739417], qd: [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], effort: {q1: wave, "
-                   "q4: ease}}\n"
-                   "  w: {type: fixed, between: [p, w], frame1: {position: [0.2, 0.3, 0.1], "
-                   "orientation: [0.8, 0, 0.6, 0]}, frame2: {}}\n"
-                   "couplings:\n"
-                   "  - {joint: s, coordinate: q0, of: c, with: q1, polynomial: [0.1, 1, 0.5, "
-                   "0.2]}\n"
-                   "forces:\n"
-                   "  spring: {type: spring, between: [r, ground], from: [0.2, 0.6, 0.3], to: "
-                   "[0.5, 1.5, 1], stiffness: 30, damping: 0.5, length: 0.4}\n"
-                   "  spring2: {type: spring, between: [f, ground], point1: [0.2, 0.6, 0.3], "
-                   "point2: P, stiffness: 30, damping: 0.5, length: 0.4, force: feed}\n"
-                   "  wrench: {type: wrench, body: u, at: [0.1, 0.2, 0.3], force: [1, 2, 3], "
-                   "torque: [0.4, 0.5, 0.6], scale: wave}\n"
-                   "  wrench2: {type: wrench, body: d, point: [0.1, 0.2, 0.3], force: [1, 2, 3], "
-                   "torque: [0.4, 0.5, 0.6], axes: body}\n"
-                   "  bushing: {type: bushing, between: [ground, d], at: [3.1, 1.1, 1], stiffness: "
-                   "[10, 20, 30, 4, 5, 6], damping: [1, 2, 3, 0.1, 0.2, 0.3]}\n"
-                   "  bushing2: {type: bushing, between: [ps, d], frame1: {position: [1.5, 0.4, "
-                   "0.5], orientation: [0.8, 0.6, 0, 0]}, frame2: {position: [0.1, 0.2, 0.3]}, "
-                   "stiffness: [1, 2, 3, 0.4, 0.5, 0.6]}\n"
-                   "  stop: {type: stop, between: [b, ground], radius: 0.3, to: [0, 1.2, 0], "
-                   "normal: [0.1, -1, 0.2], stiffness: 100}\n"
-                   "  stop2: {type: stop, between: [d, ground], point1: [0.1, 0.2, 0], radius: "
-                   "0.3, point2: [0, 1.3, 0], normal2: [0.1, -1, 0.2], stiffness: 100}\n"
-                   "  drag: {type: drag, body: f, point: [0.1, 0.2, 0.3], linear: 0.3, quadratic: "
-                   "0.2, angular: 0.1, flow: [1, 2, 3]}\n"
-                   "  servo: {type: servo, joint: c, coordinate: q1, target: wave, kp: 20, kd: 1}\n"
-                   "  servo2: {type: servo, of: [{joint: c, coordinate: q1, factor: 2}, {joint: r, "
-                   "coordinate: q0, factor: 1}], target: wave, kp: 10}\n"
-                   "  servo3: {type: servo, of: [{joint: c, coordinate: q1}, {joint: r}], "
-                   "target: wave, kp: 7}\n"
-                   "  rope: {type: tendon, path: [{point: P}, {body: r, point: [0.1, 0.2, 0.3], "
-                   "radius: 0.2, axis: [0.1, 0.2, 1], side: [0.3, 0.1, 0.2]}, {body: b, point: "
-                   "[0.1, 0.3, 0.1]}, {point: [0.3, 0.4, 0.2], radius: 0.1, side: [0.2, 0.1, 0], "
-                   "side_body: d}, {body: d, point: [0.2, 0, 0.1]}], stiffness: 10, damping: 0.3}\n"
-                   "  rod: {type: tendon, slider_crank: {crank: b, crank_point: [0.1, 0.2, 0.3], "
-                   "slider_point: [0.3, 0.2, 0.1], axis: [1, 0.2, 0.3], rod: 5}, kp: 3, target: "
-                   "1}\n"
-                   "markers:\n"
-                   "  tip: {body: b, position: [0.1, 0.2, 0.3], orientation: [0.8, 0, 0.6, 0]}\n"
-                   "  post: {body: ground, position: [0.1, 0.2, 0.3], orientation: [0.8, 0.6, 0, "
-                   "0]}\n"
-                   "impulses:\n"
-                   "  one: {time: 0.2, joint: c, coordinate: q1, effort: 0.1}\n"
-                   "  two: {time: 0.3, body: d, at: [3, 1, 1.2], impulse: [0.1, 0.2, 0.3], "
-                   "angular_impulse: [0.03, 0.02, 0.01]}\n"
-                   "  three: {time: 0.4, body: f, point: [0.1, 0, 0], impulse: [0.1, 0.2, 0.3], "
-                   "angular_impulse: [0.03, 0.02, 0.01], axes: body}\n";
 
 // ----------------------------------------------------------------------------------------- mirrors
 
@@ -282,8 +147,8 @@ static void mirror_images_move_as_such(void **state)
     lw_model *model = NULL;
     lw_options options;
     const lw_read_desc desc = {.format = "yaml", .folder = "."};
-    write_file("part.yaml", part);
-    write_file("outer.yaml", outer);
+    lwt_write_file("part.yaml", lwt_part);
+    lwt_write_file("outer.yaml", outer);
     lw_options_default(&options);
     if (lw_model_parse(mirrors, strlen(mirrors), "main.yaml", &desc, &model, &options, &error) !=
         LW_OK)
@@ -321,18 +186,18 @@ static void formulas_read_joints_of_included_files(void **state)
                                "include: {a: {file: wrap.yaml}, x: {file: wrap.yaml, mirror: x}, "
                                "z: {file: wrap.yaml, mirror: z}}\n"
                                "gravity: [0, 0, 0]\n";
-    write_file("wrap.yaml",
-               "linkwork: 1\n"
-               "include: {in: {file: two.yaml}, my: {file: two.yaml, mirror: y}}\n"
-               "forces:\n"
-               "  w1: {type: wrench, body: in.c, torque: [0, 0, 1], scale: {type: formula, of: "
-               "\"2 + 3*'in.c'.q1 - 'in.f'.qd0 + 'my.c'.qd1\"}}\n"
-               "  w2: {type: wrench, body: my.f, force: [1, 2, 3], scale: {type: formula, of: "
-               "\"1 + 3*'my.c'.q1 - 2*'my.f'.qd0 + 'my.f'.qd1 + 'my.f'.qd2 + 'in.f'.qd2\"}}\n");
-    write_file(
+    lwt_write_file("wrap.yaml",
+                   "linkwork: 1\n"
+                   "include: {in: {file: two.yaml}, my: {file: two.yaml, mirror: y}}\n"
+                   "forces:\n"
+                   "  w1: {type: wrench, body: in.c, torque: [0, 0, 1], scale: {type: formula, of: "
+                   "\"2 + 3*'in.c'.q1 - 'in.f'.qd0 + 'my.c'.qd1\"}}\n"
+                   "  w2: {type: wrench, body: my.f, force: [1, 2, 3], scale: {type: formula, of: "
+                   "\"1 + 3*'my.c'.q1 - 2*'my.f'.qd0 + 'my.f'.qd1 + 'my.f'.qd2 + 'in.f'.qd2\"}}\n");
+    lwt_write_file(
         "two.yaml",
         "linkwork: 1\n"
-        "bodies:\n" BODY("c", "0.1", "0.5", "0.2") BODY(
+        "bodies:\n" LWT_BODY("c", "0.1", "0.5", "0.2") LWT_BODY(
             "f", "1", "0.3",
             "0.4") "joints:\n"
                    "  c: {type: cylindrical, between: [ground, c], at: [0, 0, 0], axis: [0.2, 0.1, "
@@ -341,7 +206,7 @@ static void formulas_read_joints_of_included_files(void **state)
                    "  f: {type: free, between: [ground, f], frame1: {}, frame2: {}, q: [1, 0.3, "
                    "0.4, 0.9, 0.1, -0.2, 0.37416573867739417], qd: [0.1, 0.2, 0.3, 0.4, 0.5, "
                    "0.6]}\n");
-    lw_model *model = read_model(text);
+    lw_model *model = lwt_read_main(text);
     lw_options options;
     lw_error error = {0};
     lw_sim *sim;
@@ -375,7 +240,7 @@ static void grounds_are_bodies(void **state)
                                     "include: {s: {file: part.yaml, mirror: y, position: [0.1, "
                                     "0.2, 0.3], orientation: [0.8, 0.6, 0, 0]}}\n"
                                     "simulation: {integrator: rk4, step: 0.002, duration: 0.3}\n";
-    lw_model *model[2] = {read_model(on_body), read_model(on_ground)};
+    lw_model *model[2] = {lwt_read_main(on_body), lwt_read_main(on_ground)};
     double end[2][16][3] = {0};
     for (int i = 0; i < 2; i++) {
         lw_options options;
@@ -430,8 +295,8 @@ static void names_have_prefixes_and_parameters_values(void **state)
         "1]}]\n"
         "forces: {w: {type: wrench, body: other_rod, force: [0, 1, 0], scale: {type: formula, of: "
         "\"'one.hinge'.q0\"}}}\n";
-    write_file("rod.yaml", rod);
-    lw_model *m = read_model(text);
+    lwt_write_file("rod.yaml", rod);
+    lw_model *m = lwt_read_main(text);
     static const char *const bodies[] = {"ground", "bob", "one.rod", "other_rod"};
     assert_int_equal(m->desc.nbody, 4);
     for (int i = 0; i < 4; i++) assert_string_equal(m->desc.body[i].name, bodies[i]);
@@ -470,197 +335,17 @@ static void expressions_are_in_the_parameters_unit(void **state)
                  {"\"max(q, 0)\"", 0.35},
                  {"q*(q/1 m + 1)", 0.4725},
                  {"3*q*2", 2.1}};
-    write_file("rod.yaml", rod);
+    lwt_write_file("rod.yaml", rod);
     for (int i = 0; i < (int)(sizeof cases / sizeof cases[0]); i++) {
         char text[256];
         snprintf(text, sizeof text,
                  "linkwork: 1\nparameters: {n: 350, q: 350 mm}\ninclude: {one: {file: rod.yaml, "
                  "parameters: {l: %s}}}\n",
                  cases[i].value);
-        lw_model *m = read_model(text);
+        lw_model *m = lwt_read_main(text);
         if (fabs(m->desc.body[1].com.x - cases[i].l / 2) > 1e-15)
             fail_msg("%s: %.17g", cases[i].value, m->desc.body[1].com.x);
         lw_model_destroy(m);
-    }
-}
-
-// ------------------------------------------------------------------------------------------ writing
-
-static char *written(const lw_model *model, bool flat)
-{
-    char *text;
-    size_t size;
-    lw_error error = {0};
-    FILE *file = open_memstream(&text, &size);
-    const lw_status status = flat ? lwi_yaml_write(model, true, NULL, file, &error)
-                                  : lw_model_write(model, NULL, file, &error);
-    fclose(file);
-    if (status != LW_OK) fail_msg("%s", error.text);
-    return text;
-}
-
-// As numbers, all items of the model with another value of a parameter.
-static char *remade(const lw_model *model, const char *set)
-{
-    lw_model *other;
-    lw_error error = {0};
-    if (lw_model_remake(model, &set, 1, NULL, &other, &error) != LW_OK)
-        fail_msg("%s: %s", set, error.text);
-    char *text = written(other, true);
-    lw_model_destroy(other);
-    return text;
-}
-
-// The written model needs no other file, and parameters act in it as in the files.
-static void check_written(const lw_model *model, const char *const *sets, int n)
-{
-    const lw_read_desc alone = {.format = "yaml"};
-    lw_error error = {0};
-    lw_model *again;
-    char *text = written(model, false), *before = written(model, true);
-    if (lw_model_parse(text, strlen(text), "written", &alone, &again, NULL, &error) != LW_OK)
-        fail_msg("%d: %s in\n%s", error.line, error.text, text);
-    char *second = written(again, false), *after = written(again, true);
-    assert_string_equal(text, second);
-    assert_string_equal(before, after);
-    for (int i = 0; i < n; i++) {
-        char *a = remade(model, sets[i]), *b = remade(again, sets[i]);
-        if (strcmp(a, before) == 0) fail_msg("%s changes nothing", sets[i]);
-        assert_string_equal(a, b);
-        free(a), free(b);
-    }
-    lw_model_destroy(again);
-    free(text), free(before), free(second), free(after);
-}
-
-// Each parameter by itself, with a value so near that mechanisms close.
-static void check_all_parameters(const lw_model *model)
-{
-    enum { MOST = 20, LENGTH = 64 };
-    char set[MOST][LENGTH];
-    const char *sets[MOST];
-    const int n = lw_model_parameter_count(model);
-    assert_in_range(n, 1, MOST);
-    for (int i = 0; i < n; i++) {
-        const lw_parameter_info p = lw_model_parameter_at(model, i);
-        snprintf(set[i], sizeof set[i], "%s=%.17g", p.name, p.value * (1 + 1e-11) / p.unit_value);
-        sets[i] = set[i];
-    }
-    check_written(model, sets, n);
-}
-
-static void examples_are_written_with_their_parameters(void **state)
-{
-    (void)state;
-    glob_t files;
-    int models = 0;
-    assert_int_equal(glob(LW_SOURCE_DIR "/examples/*/*.yaml", 0, NULL, &files), 0);
-    for (size_t i = 0; i < files.gl_pathc; i++) {
-        lw_model *model;
-        lw_error error = {0};
-        if (lw_model_read(files.gl_pathv[i], NULL, &model, NULL, &error) != LW_OK)
-            fail_msg("%s: %s", files.gl_pathv[i], error.text);
-        if (model->desc.stated.files) {
-            check_all_parameters(model);
-            models++;
-        }
-        lw_model_destroy(model);
-    }
-    globfree(&files);
-    assert_true(models >= 5);
-}
-
-// Files in files, under prefixes, placed, mirrored, two of the same name; parameters that reach all of them.
-static void nested_files_are_written_with_their_parameters(void **state)
-{
-    (void)state;
-    static const char *const sets[] = {"a=3", "k=50"};
-    write_file("part.yaml", part);
-    write_file("inner.yaml",
-               "linkwork: 1\n"
-               "parameters: {b: 1 m, k: 40 N m/rad}\n"
-               "include:\n"
-               "  in: {file: part.yaml, mirror: y, prefix: in_, position: [0, 2*b, 1], parameters: "
-               "{k: 2*k}}\n");
-    lw_model *m = read_model("linkwork: 1\n"
-                             "parameters: {a: 2 m, k: 45 N m/rad}\n"
-                             "subsystems:\n"
-                             "  part: {linkwork: 1, parameters: {l: 1 m}, bodies: {rod: {mass: "
-                             "2, inertia: [1, 1, 1, 0, 0, 0], com: [l, 0, 0]}}}\n"
-                             "include:\n"
-                             "  one: {file: inner.yaml, orientation: [0.6, 0, 0.8, 0], "
-                             "parameters: {b: a/3, k: k}}\n"
-                             "  two: {subsystem: part, mirror: z, position: [a, 0, -a], "
-                             "parameters: {l: a/2}}\n"
-                             "  three: {file: part.yaml, ground: two.rod}\n");
-    char *text = written(m, false);
-    assert_non_null(strstr(text, "  one: {subsystem: inner, "));
-    assert_non_null(strstr(text, "      in: {subsystem: part, mirror: y"));
-    assert_non_null(strstr(text, "  two: {subsystem: part_2, mirror: z"));
-    assert_non_null(strstr(text, "  three: {subsystem: part, ground: two.rod}\n"));
-    free(text);
-    check_written(m, sets, 2);
-    lw_model_destroy(m);
-}
-
-// Where the model is no longer that of its files it is written as numbers: never as what it is not.
-static void changed_models_are_written_as_numbers(void **state)
-{
-    (void)state;
-    static const char main_file[] = "linkwork: 1\n"
-                                    "parameters: {m: 2 kg}\n"
-                                    "include: {one: {file: pendulum.yaml, parameters: {m: m}}}\n";
-    write_file("pendulum.yaml",
-               "linkwork: 1\n"
-               "parameters: {m: 1 kg}\n"
-               "bodies: {bob: {mass: m, inertia: [1, 1, 1, 0, 0, 0], com: [0, 0, -1]}}\n"
-               "joints: {hinge: {type: revolute, between: [ground, bob], at: [0, 0, 0], axis: [0, "
-               "1, 0], limits: {q0: {lower: -1, upper: 1, stiffness: 0}}}}\n");
-    const lw_read_desc desc = {.format = "yaml", .folder = "."},
-                       soft = {.format = "yaml", .folder = ".", .limits.stiffness = 50};
-    for (int i = 0; i < 2; i++) {
-        lw_model *model;
-        lw_error error = {0};
-        if (lw_model_parse(main_file, strlen(main_file), "main.yaml", i ? &soft : &desc, &model,
-                           NULL, &error) != LW_OK)
-            fail_msg("%s", error.text);
-        char *text = written(model, false);
-        assert_int_equal(strstr(text, "subsystems:") != NULL, !i);
-        assert_int_equal(strstr(text, "stiffness: 50") != NULL, i);
-        free(text);
-        lw_model_destroy(model);
-    }
-}
-
-static void subsystems_are_checked(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *text, *message;
-        int line;
-    } cases[] = {
-        {"include:\n  s: {subsystem: rod}\n",
-         "include 's': there is no subsystem 'rod' in the section `subsystems`", 3},
-        {"include:\n  s: {subsystem: a, file: rod.yaml}\n",
-         "include 's': both 'file' and 'subsystem', expected one of them", 3},
-        {"subsystems: {a: {bodies: {}}}\ninclude:\n  s: {subsystem: a}\n",
-         "the key `linkwork: 1` is missing", 1},
-        {"subsystems: {a: {linkwork: 1, bodies: {rod: {mas: 1}}}}\ninclude:\n  s: {subsystem: a}\n",
-         "body 's.rod': unknown key 'mas', did you mean 'mass'?", 2},
-        {"subsystems:\n  a:\n    linkwork: 1\n    include: {b: {subsystem: a}}\ninclude: {s: "
-         "{subsystem: a}}\n",
-         "'a' includes itself", 5},
-        {"subsystems: [1]\ninclude:\n  s: {subsystem: a}\n", "there is no subsystem 'a'", 4},
-    };
-    for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
-        char text[512];
-        lw_model *model;
-        lw_error error = {0};
-        snprintf(text, sizeof text, "linkwork: 1\n%s", cases[i].text);
-        assert_int_not_equal(parse(text, &model, &error), LW_OK);
-        if (!strstr(error.text, cases[i].message) || error.line != cases[i].line ||
-            strcmp(error.file, "main.yaml") != 0)
-            fail_msg("%d: %s:%d: %s", i, error.file, error.line, error.text);
     }
 }
 
@@ -702,28 +387,29 @@ static void mistakes_are_explained(void **state)
         {"{file: chain.yaml}", "generate: not in a file that is included", "./chain.yaml", 2},
         {"{file: same.yaml, prefix: ''}", "expected", "main.yaml", 2},
     };
-    write_file("rod.yaml", rod);
-    write_file("bad.yaml", "linkwork: 1\nbodies:\n  rod: {mass: ma}\n");
-    write_file("chain.yaml", "linkwork: 1\ngenerate: {chain: {n: 3}}\n");
-    write_file("self.yaml", "linkwork: 1\ninclude: {s: {file: self.yaml}}\n");
-    write_file("ping.yaml", "linkwork: 1\ninclude: {s: {file: pong.yaml}}\n");
-    write_file("pong.yaml", "linkwork: 1\ninclude: {s: {file: ping.yaml}}\n");
+    lwt_write_file("rod.yaml", rod);
+    lwt_write_file("bad.yaml", "linkwork: 1\nbodies:\n  rod: {mass: ma}\n");
+    lwt_write_file("chain.yaml", "linkwork: 1\ngenerate: {chain: {n: 3}}\n");
+    lwt_write_file("self.yaml", "linkwork: 1\ninclude: {s: {file: self.yaml}}\n");
+    lwt_write_file("ping.yaml", "linkwork: 1\ninclude: {s: {file: pong.yaml}}\n");
+    lwt_write_file("pong.yaml", "linkwork: 1\ninclude: {s: {file: ping.yaml}}\n");
     for (int i = 0; i < (int)(sizeof cases / sizeof cases[0]); i++) {
         char text[256];
         lw_model *model;
         lw_error error = {0};
         snprintf(text, sizeof text, "linkwork: 1\ninclude: {s: %s}\n", cases[i].include);
-        assert_int_not_equal(parse(text, &model, &error), LW_OK);
+        assert_int_not_equal(lwt_parse_main(text, &model, &error), LW_OK);
         if (!strstr(error.text, cases[i].message) || strcmp(error.file, cases[i].file) != 0 ||
             error.line != cases[i].line)
             fail_msg("%s: %s:%d: '%s'", cases[i].include, error.file, error.line, error.text);
     }
     lw_model *model;
     lw_error error = {0};
-    assert_int_not_equal(parse("linkwork: 1\ninclude: {a: {file: rod.yaml, prefix: l}, b: {file: "
-                               "rod.yaml, prefix: left}}\n",
-                               &model, &error),
-                         LW_OK);
+    assert_int_not_equal(
+        lwt_parse_main("linkwork: 1\ninclude: {a: {file: rod.yaml, prefix: l}, b: {file: "
+                       "rod.yaml, prefix: left}}\n",
+                       &model, &error),
+        LW_OK);
     assert_non_null(strstr(error.text, "the prefixes 'l' and 'left' begin alike"));
     const lw_read_desc alone = {.format = "yaml"};
     const char *text = "linkwork: 1\ninclude: {a: {file: rod.yaml}}\n";
@@ -742,21 +428,21 @@ static void hostile_trees_are_refused(void **state)
         snprintf(text, sizeof text,
                  "linkwork: 1\ninclude: {a: {file: deep%d.yaml}, b: {file: deep%d.yaml}}\n", i + 1,
                  i + 1);
-        write_file(name, i < 14 ? text : rod);
+        lwt_write_file(name, i < 14 ? text : rod);
     }
     lw_model *model;
     lw_error error = {0};
-    assert_int_not_equal(parse("linkwork: 1\ninclude: {a: {file: deep0.yaml}}\n", &model, &error),
-                         LW_OK);
+    assert_int_not_equal(
+        lwt_parse_main("linkwork: 1\ninclude: {a: {file: deep0.yaml}}\n", &model, &error), LW_OK);
     assert_non_null(strstr(error.text, "more than 1000 files are included"));
     for (int i = 0; i < 20; i++) {
         char name[32], text[160];
         snprintf(name, sizeof name, "deep%d.yaml", i);
         snprintf(text, sizeof text, "linkwork: 1\ninclude: {a: {file: deep%d.yaml}}\n", i + 1);
-        write_file(name, i < 19 ? text : rod);
+        lwt_write_file(name, i < 19 ? text : rod);
     }
-    assert_int_not_equal(parse("linkwork: 1\ninclude: {a: {file: deep0.yaml}}\n", &model, &error),
-                         LW_OK);
+    assert_int_not_equal(
+        lwt_parse_main("linkwork: 1\ninclude: {a: {file: deep0.yaml}}\n", &model, &error), LW_OK);
     assert_non_null(strstr(error.text, "more than 16 files inside each other"));
 }
 
@@ -781,11 +467,11 @@ static void signals_of_included_files_have_prefixes(void **state)
         "  wire: {type: spring, between: [ground, thigh], from: [0, 0.5, 0], to: [0, 0.2, -0.4]}\n"
         "  side: {type: wrench, body: thigh, point: [0, 0, -0.1], force_of: [0, push, law]}\n"
         "markers: {foot: {body: thigh, position: [0, 0, -0.4]}}\n";
-    write_file("leg.yaml", leg);
+    lwt_write_file("leg.yaml", leg);
     lw_model *m =
-        read_model("linkwork: 1\n"
-                   "include: {left: {file: leg.yaml}, right: {file: leg.yaml, mirror: y}}\n"
-                   "signals: {gap: \"distance('left.foot', 'right.foot') + 0*'left.law'\"}\n");
+        lwt_read_main("linkwork: 1\n"
+                      "include: {left: {file: leg.yaml}, right: {file: leg.yaml, mirror: y}}\n"
+                      "signals: {gap: \"distance('left.foot', 'right.foot') + 0*'left.law'\"}\n");
     lw_sim *sim;
     lw_error error = {0};
     const lw_observation *o;
@@ -803,14 +489,15 @@ static void signals_of_included_files_have_prefixes(void **state)
     lw_sim_destroy(sim);
     lw_model_destroy(m);
 
-    write_file(
+    lwt_write_file(
         "axes.yaml",
         "linkwork: 1\nsignals: {s: marker.foot.z}\nbodies: {thigh: {mass: 1, inertia: [1, 1, "
         "1, 0, 0, 0]}}\nmarkers: {foot: {body: thigh}}\n");
     assert_int_not_equal(
-        parse("linkwork: 1\ninclude: {a: {file: axes.yaml, mirror: y}}\n", &m, &error), LW_OK);
+        lwt_parse_main("linkwork: 1\ninclude: {a: {file: axes.yaml, mirror: y}}\n", &m, &error),
+        LW_OK);
     assert_non_null(strstr(error.text, "signal 's': marker.foot.z is in axes of the world"));
-    m = read_model("linkwork: 1\ninclude: {a: {file: axes.yaml}}\n");
+    m = lwt_read_main("linkwork: 1\ninclude: {a: {file: axes.yaml}}\n");
     lw_model_destroy(m);
 }
 
@@ -831,14 +518,14 @@ static void measures_of_included_files(void **state)
         "  swing: {of: 1.5e0*A.q0, unit: deg}\n"
         "  there: joint.A.fx@tip + 'joint.A.fx@F1'\n"
         "  share: measure.load/(20 N + abs(spring.strut.force)) + sys.T/1 J + marker.tip.z/1 m\n";
-    write_file("strut.yaml", strut);
-    lw_model *one = read_model(strut);
+    lwt_write_file("strut.yaml", strut);
+    lw_model *one = lwt_read_main(strut);
     lw_model *both =
-        read_model("linkwork: 1\n"
-                   "include:\n"
-                   "  left: {file: strut.yaml}\n"
-                   "  it's: {file: strut.yaml, position: [0, 2, 0]}\n"
-                   "measures: {most: \"max(measure.left.load, 'measure.it''s.load')\"}\n");
+        lwt_read_main("linkwork: 1\n"
+                      "include:\n"
+                      "  left: {file: strut.yaml}\n"
+                      "  it's: {file: strut.yaml, position: [0, 2, 0]}\n"
+                      "measures: {most: \"max(measure.left.load, 'measure.it''s.load')\"}\n");
     remove("strut.yaml");
     lw_measures *a, *b;
     lw_error error;
@@ -898,13 +585,14 @@ static void measures_of_mirror_images_are_the_same(void **state)
         "  u1: U.qd1\n"
         "  c0: joint.C.qdd0/(2 m)\n"
         "  c1: C.qd1\n";
-    write_file("mirror.yaml", leg);
-    lw_model *both = read_model("linkwork: 1\n"
-                                "include:\n"
-                                "  left: {file: mirror.yaml}\n"
-                                "  right: {file: mirror.yaml, mirror: y}\n"
-                                "events: {e: {when: \"'right.c1' > 0.1 rad/s and measure.left.u0 < "
-                                "1\", stop: true}}\n");
+    lwt_write_file("mirror.yaml", leg);
+    lw_model *both =
+        lwt_read_main("linkwork: 1\n"
+                      "include:\n"
+                      "  left: {file: mirror.yaml}\n"
+                      "  right: {file: mirror.yaml, mirror: y}\n"
+                      "events: {e: {when: \"'right.c1' > 0.1 rad/s and measure.left.u0 < "
+                      "1\", stop: true}}\n");
     remove("mirror.yaml");
     lw_measures *b;
     lw_sim *sim;
@@ -942,10 +630,6 @@ int main(void)
         cmocka_unit_test(names_have_prefixes_and_parameters_values),
         cmocka_unit_test(expressions_are_in_the_parameters_unit),
         cmocka_unit_test(signals_of_included_files_have_prefixes),
-        cmocka_unit_test(examples_are_written_with_their_parameters),
-        cmocka_unit_test(nested_files_are_written_with_their_parameters),
-        cmocka_unit_test(changed_models_are_written_as_numbers),
-        cmocka_unit_test(subsystems_are_checked),
         cmocka_unit_test(mistakes_are_explained),
         cmocka_unit_test(hostile_trees_are_refused),
     };
