@@ -213,7 +213,7 @@ static void numbers_round_trip(void **state)
     lw_model_destroy(model);
 }
 
-// The same of a model of several files as numbers, without the text of its files.
+// A model of several files that is written as numbers, without its subsystems, is the same when it is read again.
 static void check_numbers(const lw_model *model, const char *name)
 {
     char why[160] = "", *text;

@@ -183,7 +183,7 @@ static lw_status read_bodies(lwi_yaml_reading *r)
     return lwi_yaml_read_bodies(r);
 }
 
-// Of a model of several files their text is kept, and of single values only those of options of a run.
+// Of a model of several files the files are kept as a whole, and of the expressions of its values those of options of a run.
 static lw_status keep_files(lwi_yaml_reading *r)
 {
     lwi_statements *s = &r->builder->desc.stated;

@@ -14,7 +14,7 @@ void lwi_yaml_close_includes(lwi_yaml_reading *r);
 /** An entry of the section `subsystems` of this file or of one that includes it; NULL: there is none.
  *  @param r  in: the file that names it; out: the file that has it */
 const lwi_document_value *lwi_yaml_find_subsystem(const lwi_yaml_reading **r, const char *name);
-/** Keeps the text of the main file with those that it includes, for writing the model again (subsystems.c). */
+/** Keeps the main file and all that it includes as one string, with which the model is written again (subsystems.c). */
 lw_status lwi_yaml_keep_files(lwi_yaml_reading *r);
 
 /** The name with the prefix of its file; NULL: no memory. */

@@ -1,7 +1,7 @@
-// write_files.c -- lw_model_write: a model of several files by their text, as long as it is what the text states.
+// write_files.c -- lw_model_write: a model of several files as these state it, as long as it is what they state.
 //
 // A program may have changed the model since its files were read: other places, another start, limits by an option.  So
-// the text is read again, and both models are compared item by item, as numbers, each as if it were of one file.
+// what would be written is read again, and both models are compared item by item, as numbers, each as if it were of one file.
 #define _POSIX_C_SOURCE 200809L // open_memstream
 #include "io/yaml/write.h"
 
@@ -29,7 +29,7 @@ static lw_status compare(const lw_model *a, const lw_model *b, bool *same)
     return status;
 }
 
-// Does the text of the files make the same model?
+// Is the model that of its files, read again as one?
 static lw_status agrees(const lw_model *model, bool *same)
 {
     const lw_read_desc desc = {.format = "yaml", .allocator = &model->arena.allocator};
@@ -43,8 +43,7 @@ static lw_status agrees(const lw_model *model, bool *same)
         if (status == LW_OK)
             status = compare(model, again, same);
         else if (status != LW_ERR_MEMORY)
-            status =
-                LW_OK; // not the same: it is no model without the options with which it was read
+            status = LW_OK; // no model without the options of its reading: not the same
     }
     lw_model_destroy(again);
     free(text);
