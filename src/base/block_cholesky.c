@@ -12,6 +12,9 @@
 
 enum { SIZE = 6, HALF = 3 };
 
+// The size is a constant in each place that calls them.
+#define INLINED static inline __attribute__((always_inline))
+
 // ------------------------------------------------------------------------------------------ create
 
 typedef struct pattern {
@@ -131,20 +134,20 @@ double lwi_block_cholesky_work(const lwi_block_cholesky *A)
 // ------------------------------------------------------------------------------------------ factor
 
 // y -= s x
-static inline void subtract(double *restrict y, double s, const double *restrict x)
+INLINED void subtract(int n, double *restrict y, double s, const double *restrict x)
 {
-    for (int r = 0; r < SIZE; r++) y[r] -= s * x[r];
+    for (int r = 0; r < n; r++) y[r] -= s * x[r];
 }
 
-// L of a diagonal block, by columns; reciprocals on the diagonal.
-static bool factor_diagonal(double a[36])
+// L of a diagonal block of n x n, by columns; reciprocals on the diagonal.
+INLINED bool factor_columns(int n, double *a)
 {
-    for (int c = 0; c < SIZE; c++) {
-        double *column = a + SIZE * c;
-        for (int m = 0; m < c; m++) subtract(column, a[SIZE * m + c], a + SIZE * m);
+    for (int c = 0; c < n; c++) {
+        double *column = a + n * c;
+        for (int m = 0; m < c; m++) subtract(n, column, a[n * m + c], a + n * m);
         if (!(column[c] > 0 && column[c] < INFINITY)) return false;
         const double scale = 1 / sqrt(column[c]);
-        for (int r = 0; r < SIZE; r++) column[r] *= scale;
+        for (int r = 0; r < n; r++) column[r] *= scale;
         column[c] = scale;
         for (int r = 0; r < c; r++) column[r] = 0; // columns are subtracted whole
     }
@@ -152,13 +155,23 @@ static bool factor_diagonal(double a[36])
 }
 
 // X := X L'^-1
+INLINED void divide_columns(int n, double *x, const double *l)
+{
+    for (int c = 0; c < n; c++) {
+        double *column = x + n * c;
+        for (int m = 0; m < c; m++) subtract(n, column, l[n * m + c], x + n * m);
+        for (int r = 0; r < n; r++) column[r] *= l[n * c + c];
+    }
+}
+
+static bool factor_diagonal(double a[36])
+{
+    return factor_columns(SIZE, a);
+}
+
 static void divide(double x[36], const double l[36])
 {
-    for (int c = 0; c < SIZE; c++) {
-        double *column = x + SIZE * c;
-        for (int m = 0; m < c; m++) subtract(column, l[SIZE * m + c], x + SIZE * m);
-        for (int r = 0; r < SIZE; r++) column[r] *= l[SIZE * c + c];
-    }
+    divide_columns(SIZE, x, l);
 }
 
 // z -= X y, with the entries of y `step` apart, rows from `from` on, which is even.
@@ -248,38 +261,20 @@ void lwi_block_cholesky_solve(const lwi_block_cholesky *A, double (*x)[6])
 
 // The same operations in the same order, without those on zeros.
 
-static inline void subtract_half(double *restrict y, double s, const double *restrict x)
-{
-    for (int r = 0; r < HALF; r++) y[r] -= s * x[r];
-}
-
 static bool factor_half_diagonal(double a[9])
 {
-    for (int c = 0; c < HALF; c++) {
-        double *column = a + HALF * c;
-        for (int m = 0; m < c; m++) subtract_half(column, a[HALF * m + c], a + HALF * m);
-        if (!(column[c] > 0 && column[c] < INFINITY)) return false;
-        const double scale = 1 / sqrt(column[c]);
-        for (int r = 0; r < HALF; r++) column[r] *= scale;
-        column[c] = scale;
-        for (int r = 0; r < c; r++) column[r] = 0;
-    }
-    return true;
+    return factor_columns(HALF, a);
 }
 
 static void divide_half(double x[9], const double l[9])
 {
-    for (int c = 0; c < HALF; c++) {
-        double *column = x + HALF * c;
-        for (int m = 0; m < c; m++) subtract_half(column, l[HALF * m + c], x + HALF * m);
-        for (int r = 0; r < HALF; r++) column[r] *= l[HALF * c + c];
-    }
+    divide_columns(HALF, x, l);
 }
 
 static void subtract_half_product(double *restrict z, const double x[9], const double y[9])
 {
     for (int c = 0; c < HALF; c++)
-        for (int m = 0; m < HALF; m++) subtract_half(z + HALF * c, y[HALF * m + c], x + HALF * m);
+        for (int m = 0; m < HALF; m++) subtract(HALF, z + HALF * c, y[HALF * m + c], x + HALF * m);
 }
 
 static void subtract_half_block(lwi_block_cholesky *A, int half, int i, int end)
