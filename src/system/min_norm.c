@@ -444,6 +444,11 @@ bool lwi_min_norm_factor(lwi_min_norm *l)
     return lwi_block_cholesky_factor(&l->A);
 }
 
+int lwi_min_norm_axis(const lwi_min_norm *l)
+{
+    return l->across;
+}
+
 // ------------------------------------------------------------------------------------------- solve
 
 // f += J' lambda of the rows of a slot.

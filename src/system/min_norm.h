@@ -22,6 +22,9 @@ double lwi_min_norm_work(const lwi_min_norm *solver);
 void lwi_min_norm_put(lwi_min_norm *solver, int edge, int i, const double (*J)[6]);
 /** Factors from all J.  False: a number is not finite; then solve must not be called. */
 bool lwi_min_norm_factor(lwi_min_norm *solver);
+/** Axis of the world, 0 to 2, across the plane that the mechanism moves in: the last factorisation is in blocks of 3 x 3.
+ *  -1: there is none, blocks are of 6 x 6. */
+int lwi_min_norm_axis(const lwi_min_norm *solver);
 /** f [nbody][6] := J' lambda. */
 void lwi_min_norm_wrenches(const lwi_min_norm *solver, const double *lambda, double (*f)[6]);
 /** f := J' lambda of one edge, lambda [its rows], on its body number i. */

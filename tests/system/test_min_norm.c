@@ -2,6 +2,8 @@
 // the singular values of `dense`.
 #include "support/run.h"
 
+#include "methods/dca/hdca.h"
+#include "system/min_norm.h"
 #include "system/system.h"
 
 #define DENSE (&lwi_formulation_dense)
@@ -203,13 +205,15 @@ static void nets_and_ladders_agree(void **state)
     }
 }
 
+static const double plane[][2][3] = {{{1, 0, 0}, {0, 1, 0}},
+                                     {{0, 0, 1}, {1, 0, 0}},
+                                     {{0, 1, 0}, {0, 0, 1}},
+                                     {{0.6, 0.8, 0}, {0, 0, 1}}};
+static const int axis_across[] = {2, 1, 0, -1};
+
 // Across an axis of the world the matrix is two; across another direction it is not.  Forces in the plane alone, and any.
 static void mechanisms_in_planes_agree(void **state)
 {
-    static const double plane[][2][3] = {{{1, 0, 0}, {0, 1, 0}},
-                                         {{0, 0, 1}, {1, 0, 0}},
-                                         {{0, 1, 0}, {0, 0, 1}},
-                                         {{0.6, 0.8, 0}, {0, 0, 1}}};
     (void)state;
     for (int i = 0; i < LWI_COUNT(plane); i++) {
         const double *x = plane[i][0], *y = plane[i][1];
@@ -219,6 +223,28 @@ static void mechanisms_in_planes_agree(void **state)
         agrees_with_dense(text, plane_linkage(x, y, in), 6);
         agrees_with_dense(text, plane_linkage(x, y, (const double[3]){3, -2, -9}), 6);
     }
+}
+
+// Which axis is found, and so whether blocks are of 3 x 3: results do not show it.
+static int axis_of(lw_model *model)
+{
+    lwt_run run = lwt_run_start(model, &lwi_formulation_hdca);
+    lwt_run_observe(&run);
+    const int axis = lwi_min_norm_axis(lwi_hdca_system(run.work)->min_norm);
+    lwt_run_end(&run);
+    lw_model_destroy(model);
+    return axis;
+}
+
+static void planes_across_axes_are_found(void **state)
+{
+    (void)state;
+    const lw_vec3 gravity = {0.1, 0.2, -9.81};
+    for (int i = 0; i < LWI_COUNT(plane); i++)
+        assert_int_equal(axis_of(plane_linkage(plane[i][0], plane[i][1], plane[i][0])),
+                         axis_across[i]);
+    assert_int_equal(axis_of(mechanism(LW_MECHANISM_NET, 2, 0.3, gravity)), 2);
+    assert_int_equal(axis_of(sarrus(1)), -1);
 }
 
 static void overconstrained_linkages_agree(void **state)
@@ -312,6 +338,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nets_and_ladders_agree),
         cmocka_unit_test(mechanisms_in_planes_agree),
+        cmocka_unit_test(planes_across_axes_are_found),
         cmocka_unit_test(overconstrained_linkages_agree),
         cmocka_unit_test(bodies_with_many_joints_agree),
         cmocka_unit_test(components_are_those_of_the_axes),
