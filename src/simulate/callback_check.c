@@ -68,16 +68,21 @@ static double size_of(const comparison *c, lwi_observed r)
     return 1;
 }
 
-// One column of `difference`; *step: half of the distance.
-static lw_status differ(comparison *c, int k, double *step, lw_error *error)
+// Half of the distance of a difference.
+static double step_of(const comparison *c, lwi_observed r)
+{
+    return cbrt(DBL_EPSILON) * size_of(c, r);
+}
+
+// One column of `difference`.
+static lw_status differ(comparison *c, int k, lw_error *error)
 {
     const lwi_observed r = lwi_input_slopes_reading(c->slopes->model, k);
-    const double size = size_of(c, r), h = cbrt(DBL_EPSILON) * (size > 0 ? size : 1);
+    const double h = step_of(c, r);
     TRY(values(c, r, h, c->plus, error));
     TRY(values(c, r, -h, c->minus, error));
     for (int i = 0; i < c->slopes->by.ninput; i++)
         c->difference[i * c->readings + k] = (c->plus[i] - c->minus[i]) / (2 * h);
-    *step = h;
     return LW_OK;
 }
 
@@ -112,12 +117,12 @@ static lw_status refuse(const comparison *c, int i, int k, lw_error *error)
 static lw_status compare(comparison *c, double tolerance, double *largest, lw_error *error)
 {
     const lwi_input_slopes *s = c->slopes;
-    double worst = 0, step;
+    double worst = 0;
     int input = 0, reading = 0;
-    for (int k = 0; k < c->readings; k++) TRY(differ(c, k, &step, error));
+    for (int k = 0; k < c->readings; k++) TRY(differ(c, k, error));
     for (int k = 0; k < c->readings; k++) {
         const lwi_observed r = lwi_input_slopes_reading(s->model, k);
-        const double h = cbrt(DBL_EPSILON) * fmax(size_of(c, r), DBL_MIN);
+        const double h = step_of(c, r);
         for (int i = 0; i < s->by.ninput; i++) {
             const double noise = ROUND_OFF * (1 + fabs(s->inputs[i])) / h;
             const double given = *lwi_input_slopes_entry(s, i, r);
