@@ -3,8 +3,8 @@
 // usage: bench_depth MODEL FORMULATION PLAN THREADS TIMES [STEP]
 //
 // TIMES evaluations of the rates at the start, or of formulations with their own step (index3) steps of STEP seconds
-// (0.001) from there, after one more.  Under valgrind --tool=callgrind --instr-atstart=no only the TIMES are counted.  Without it: the least time
-// of an evaluation [ns].
+// (0.001) from there, after one more.  Under valgrind --tool=callgrind --instr-atstart=no only the TIMES are counted.
+// Without it: the least time of an evaluation [ns].
 #include "kinematics/formulation.h"
 
 #include <linkwork/io.h>

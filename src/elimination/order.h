@@ -35,8 +35,8 @@ typedef struct lwi_order {
     int *closer;                            ///< [nedge] node that closes it, or -1
     int *stamp, now;                        ///< [nedge] marks of one pass
     int *pool, used, room;                  ///< storage of the open edges of all nodes
-    double work,
-        limit; ///< multiplications of the joins so far (lwi_plan_elimination); a dissection ends above the limit
+    double work;  ///< multiplications so far: lwi_plan_elimination of all joins
+    double limit; ///< of `work`, above which a dissection ends
     struct lwi_order_sequence *sequence; ///< workspace of lwi_order_sequential
 } lwi_order;
 

@@ -353,9 +353,7 @@ static lw_status choose(const lwi_plan_graph *graph, lwi_arena *arena, lwi_plan 
     lw_status status = LW_OK;
     for (int i = 0; i < 2 && status == LW_OK; i++) {
         status = lwi_order_create(graph, &arena->allocator, &order[i]);
-        if (i)
-            order[1].limit =
-                order[0].work; // no more is needed to know that it is not the cheaper one
+        if (i) order[1].limit = order[0].work; // above it this one is not the cheaper
         if (status == LW_OK) status = arrange(&order[i], kind[i], &pieces);
     }
     const int best = order[1].work < order[0].work;

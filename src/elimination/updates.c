@@ -22,8 +22,8 @@ typedef struct layout {
     unsigned char *depth;  // [nnode] of a node, modulo 2
     size_t (*size)[AREAS]; // [nnode] entries of the range of its subtree
     size_t (*free)[AREAS]; // [nnode] first entry of its range that no child has yet
-    size_t all[AREAS],
-        no_rows; // entries of the areas, and of the largest update of nodes that close no rows
+    size_t all[AREAS];     // entries of the areas
+    size_t no_rows;        // entries of the largest update of nodes that close no rows
 } layout;
 
 static size_t larger(size_t a, size_t b)

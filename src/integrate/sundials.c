@@ -92,7 +92,7 @@ static bool hopeless(const solver *self)
     return self->failure != LW_OK && self->failure != LW_ERR_NOT_FINITE;
 }
 
-// 0: done; > 0: try a smaller step; < 0: give up
+// > 0: try a smaller step; < 0: give up
 static int fail(solver *self, lw_status status)
 {
     self->failure = status;
@@ -100,6 +100,7 @@ static int fail(solver *self, lw_status status)
     return status == LW_ERR_NOT_FINITE ? 1 : -1;
 }
 
+// 0: done; others as those of `fail`
 static int rates(sunrealtype t, N_Vector y, N_Vector ydot, void *user)
 {
     solver *self = user;
