@@ -6,32 +6,31 @@
 
 #include <string.h>
 
+// nv < type->nv: the coordinates of a joint that are not driven.
+static void displace(const lwi_joint_type *type, const lwi_joint_par *par, int nq, int nv,
+                     double *q, const double *du)
+{
+    double rate[LW_JOINT_MAX_NQ];
+    LWI_ASSERT(nq <= LW_JOINT_MAX_NQ);
+    if (type->scalar || nv < type->nv)
+        memcpy(rate, du, (size_t)nv * sizeof *rate);
+    else
+        type->kinematics(par, q, du, rate);
+    for (int i = 0; i < nq; i++) q[i] += rate[i];
+    if (type->quaternion >= 0) quat_normalize(q + type->quaternion, q + type->quaternion);
+}
+
 void lwi_displace(const lw_model *model, double *q, const double *du)
 {
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
-        double rate[LW_JOINT_MAX_NQ], *at = q + node->iq;
-        LWI_ASSERT(node->nq <= LW_JOINT_MAX_NQ);
-        if (node->type->scalar || node->nv < node->type->nv) // coordinates that are not driven
-            memcpy(rate, du + node->iv, (size_t)node->nv * sizeof *rate);
-        else
-            node->type->kinematics(node->par, at, du + node->iv, rate);
-        for (int i = 0; i < node->nq; i++) at[i] += rate[i];
-        const int quaternion = node->type->quaternion;
-        if (quaternion >= 0) quat_normalize(at + quaternion, at + quaternion);
+        displace(node->type, node->par, node->nq, node->nv, q + node->iq, du + node->iv);
     }
 }
 
 void lwi_displace_joint(const lwi_joint *joint, double *q, const double *du)
 {
-    const lwi_joint_type *type = joint->type;
-    double rate[LW_JOINT_MAX_NQ];
-    if (type->scalar)
-        memcpy(rate, du, (size_t)type->nv * sizeof *rate);
-    else
-        type->kinematics(&joint->par, q, du, rate);
-    for (int i = 0; i < type->nq; i++) q[i] += rate[i];
-    if (type->quaternion >= 0) quat_normalize(q + type->quaternion, q + type->quaternion);
+    displace(joint->type, &joint->par, joint->type->nq, joint->type->nv, q, du);
 }
 
 static bool is_angular(const lwi_joint_type *type, int column)
