@@ -169,7 +169,7 @@ void run_case(const scene_case &c, const about &who, const budget &b)
 
 std::vector<double> equal_steps()
 {
-    return {0.1, 0.05, 0.02, 0.01, 0.005, 0.0025, 1e-3, 5e-4, 2e-4};
+    return std::vector<double>(scene_steps, scene_steps + SCENE_STEPS);
 }
 
 std::vector<int> first_freedoms(const std::vector<scene_body> &body)

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 static const double tolerances[] = {1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12};
-static const double steps[] = {0.1, 0.05, 0.02, 0.01, 0.005, 0.0025, 1e-3, 5e-4, 2e-4};
 
 static const struct method {
     const char *integrator, *key; // the option that the settings are of
@@ -17,7 +16,7 @@ static const struct method {
     int n;
 } methods[] = {{"dopri5", "rtol", tolerances, sizeof tolerances / sizeof *tolerances},
                {"verner87", "rtol", tolerances, sizeof tolerances / sizeof *tolerances},
-               {"rk4", "step", steps, sizeof steps / sizeof *steps}};
+               {"rk4", "step", scene_steps, SCENE_STEPS}};
 
 enum { NMETHOD = sizeof methods / sizeof methods[0] };
 
@@ -122,7 +121,7 @@ lw_status bench_run(const scene_case *of, bench_budget budget, bench_result *res
                                 .method = methods[m].integrator,
                                 .setting = methods[m].setting[i]};
             status = measure(&w, model, &methods[m], r->setting, budget, r, error);
-            const bool diverged = methods[m].setting == steps && status != LW_OK;
+            const bool diverged = methods[m].setting == scene_steps && status != LW_OK;
             if (diverged) status = LW_OK;
             if (status == LW_OK && !diverged && is_finite(&r->digest)) ++*count;
         }

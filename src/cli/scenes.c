@@ -268,6 +268,8 @@ void scene_gravity(scene_kind kind, double g[3])
     g[kind == SCENE_FOUR_BARS ? Y : Z] = -9.81;
 }
 
+const double scene_steps[SCENE_STEPS] = {0.1, 0.05, 0.02, 0.01, 0.005, 0.0025, 1e-3, 5e-4, 2e-4};
+
 double scene_duration(scene_kind kind, int n)
 {
     if (kind == SCENE_CHAIN && n > 7) return 0.25;

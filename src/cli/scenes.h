@@ -39,7 +39,7 @@ typedef enum scene_work {
     SCENE_RUN         ///< scene_duration of motion by several integrators and tolerances
 } scene_work;
 
-enum { SCENE_COPIES = 4096, SCENE_BRANCH = 64 };
+enum { SCENE_COPIES = 4096, SCENE_BRANCH = 64, SCENE_STEPS = 9 };
 
 typedef enum scene_kind {
     SCENE_CHAIN,
@@ -106,6 +106,8 @@ void scene_close(scene_kind kind, int n, scene_loop *loop);
 /** Of a SCENE_RUN [s]: rows of loops end before they come into a line, long chains before errors of the start have grown by
  *  orders. */
 double scene_duration(scene_kind kind, int n);
+/** Lengths of equal steps [s] with which a SCENE_RUN is timed, of Linkwork and of other libraries. */
+extern const double scene_steps[SCENE_STEPS];
 /** @param g out [m/s^2] */
 void scene_gravity(scene_kind kind, double g[3]);
 int scene_dof(const scene_body *body, int nbody);
