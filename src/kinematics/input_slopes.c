@@ -80,9 +80,8 @@ lwi_observed lwi_input_slopes_reading(const lw_model *model, int k)
 
 void lwi_observed_name(const lw_model *model, lwi_observed r, char *text, size_t size)
 {
-    static const char *const pose[] = {"x", "y", "z", "rx", "ry", "rz"}, *const twist[] = {
-                                                                             "vx", "vy", "vz",
-                                                                             "wx", "wy", "wz"};
+    static const char *const pose[] = {"x", "y", "z", "rx", "ry", "rz"};
+    static const char *const twist[] = {"vx", "vy", "vz", "wx", "wy", "wz"};
     switch (r.kind) {
     case LWI_OBSERVED_Q:
     case LWI_OBSERVED_QD: {

@@ -189,12 +189,35 @@ static void integers_are_those_of_printf(void **state)
     }
 }
 
+// Several numbers in rooms of every size: each number is written once, in order, and nothing behind the room.
+static void rows_are_written_in_pieces(void **state)
+{
+    (void)state;
+    static const double row[] = {0, -1.0 / 3, 1e300, -2.2250738585072014e-308, NAN, 7, 0.1, -0.0};
+    enum { N = sizeof row / sizeof *row, MOST = 4 * LWI_NUMBER_ROOM };
+    char expected[N * LWI_NUMBER_ROOM] = "", *to = expected;
+    for (int i = 0; i < N; i++) to += snprintf(to, LWI_NUMBER_ROOM, "%.17g,", row[i]);
+    for (size_t room = LWI_NUMBER_ROOM + 1; room <= MOST; room++) {
+        char all[sizeof expected] = "", block[MOST + 1], *end;
+        size_t used = 0;
+        for (int i = 0, n; i < N; i += n, used += (size_t)(end - block)) {
+            memset(block, '#', sizeof block);
+            n = lwi_numbers_put(row + i, N - i, block, room, &end);
+            assert_in_range(n, 1, N - i);
+            assert_true(end <= block + room && block[room] == '#');
+            memcpy(all + used, block, (size_t)(end - block));
+        }
+        assert_string_equal(all, expected);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_numbers_are_those_of_printf),
         cmocka_unit_test(special_numbers_are_those_of_printf),
         cmocka_unit_test(others_are_left),
+        cmocka_unit_test(rows_are_written_in_pieces),
         cmocka_unit_test(numbers_are_read_as_by_strtod),
         cmocka_unit_test(integers_are_those_of_printf),
     };
