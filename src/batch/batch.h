@@ -110,6 +110,17 @@ void lwi_batch_observe_ahead(lw_batch *batch);
 /** One that could not begin has no simulation. */
 bool lwi_batch_begun(const lw_batch *batch, int instance);
 
+// ---- batch.c: errors and instances, for create.c
+
+/** Sets the error: its message has the instance's number, and the text or, if that is "", the status.  @return status */
+lw_status lwi_batch_fail(lw_batch *batch, int instance, lw_status status, const char *text);
+/** Sets the error.  @return LW_ERR_MEMORY */
+lw_status lwi_batch_no_memory(lw_batch *batch);
+/** Copies the changes made in the simulation back to the instance. */
+void lwi_batch_leave(lw_batch *batch, int instance);
+/** Before the first impact of any instance.  @return LW_ERR_MEMORY */
+lw_status lwi_batch_allocate_impulses(lw_batch *batch);
+
 // ---- sweep.c
 
 /** The group that exists: NULL between the groups. */

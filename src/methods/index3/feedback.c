@@ -3,7 +3,7 @@
 // With S the solution of Newton's equations at constant inputs, x = S(r) for a right side r, B [6 nbody][n] the wrenches of
 // unit inputs and K [n][6 nbody] the derivatives of the inputs by increments of the bodies,
 //     x = S(r + B K x)   so that   x = S(r) + Z y,   Z = S(B),   (1 - K Z) y = K S(r)             (1)
-//, Woodbury's formula: one more solution for each input, and a dense system of their number.  The derivatives by coordinates and
+// by Woodbury's formula: one more solution for each input, and a dense system of their number.  The derivatives by coordinates and
 // speeds of joints come from the increments by the joints' own kinematics, which is linear in velocities; velocities change
 // by 2/h times the increments, as by the trapezoidal rule.  The change of their Jacobians over an increment is omitted.
 #include "methods/index3/index3.h"
