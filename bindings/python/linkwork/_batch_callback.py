@@ -6,8 +6,8 @@ from typing import Any, Callable, Mapping, Optional, Tuple, Union
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._callback import take_slopes
-from ._errors import ArgumentError, KeptException, check, keep_exception, unknown
+from ._callback import CallbackBase, take_slopes
+from ._errors import ArgumentError, check, keep_exception, unknown
 from ._memory import Array, numbers, real
 from ._model import Model
 from ._native import ffi, lib
@@ -68,16 +68,8 @@ BatchFunction = Callable[[BatchStates], Union[ArrayLike, Mapping[str, ArrayLike]
 BatchJacobian = Callable[[BatchStates], Mapping[str, ArrayLike]]
 
 
-class BatchCallback(KeptException):
-    """The function of a batch, and its Jacobian or None; the first exception ends the run."""
-
-    def __init__(self, model: Model, function: BatchFunction, jacobian: Optional[BatchJacobian] = None) -> None:
-        for what, given in (("callback", function), ("jacobian", jacobian)):
-            if not callable(given) and not (what == "jacobian" and given is None):
-                raise ArgumentError(f"{what}: expected a function, got {type(given).__name__}")
-        self.model, self.names, self.function = model, list(model.inputs), function
-        self.jacobian: Any = jacobian
-        self.handle = ffi.new_handle(self)
+class BatchCallback(CallbackBase):
+    """The function of a batch; the first exception ends the run."""
 
     def describe(self, desc: Any) -> None:
         """Sets it in a lw_batch_desc, which must not outlive it."""

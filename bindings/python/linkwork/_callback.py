@@ -43,19 +43,25 @@ def take_slopes(values: Any, slopes: Any, rows: Tuple[int, ...] = ()) -> None:
             ffi.memmove(getattr(slopes, "by_" + name), ffi.from_buffer(array), array.nbytes)
 
 
-class Callback(KeptException):
-    """The function that computes the inputs of a model, and its Jacobian or None."""
+class CallbackBase(KeptException):
+    """A function that computes the inputs of a model, and its Jacobian or None."""
 
-    def __init__(self, model: Model, function: InputFunction, jacobian: Optional[InputJacobian] = None,
-                 owner: object = None) -> None:
+    def __init__(self, model: Model, function: Any, jacobian: Any = None) -> None:
         for what, given in (("callback", function), ("jacobian", jacobian)):
             if not callable(given) and not (what == "jacobian" and given is None):
                 raise ArgumentError(f"{what}: expected a function, got {type(given).__name__}")
-        self.function: Any = function
-        self.jacobian: Any = jacobian
+        self.function, self.jacobian = function, jacobian
         self.model, self.names = model, list(model.inputs)
-        self._owner, self._views = owner, {}  # type: Any, Dict[Any, Any]
         self.handle = ffi.new_handle(self)
+
+
+class Callback(CallbackBase):
+    """The function of one simulation."""
+
+    def __init__(self, model: Model, function: InputFunction, jacobian: Optional[InputJacobian] = None,
+                 owner: object = None) -> None:
+        super().__init__(model, function, jacobian)
+        self._owner, self._views = owner, {}  # type: Any, Dict[Any, Any]
 
     def _observation(self, pointer: Any) -> "Observation":
         from ._simulation import Observation
