@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-#define STEP                                                                                       \
-    1e-3 // of differences [rad, lengths], of speeds and states of signals relative to 1 + |x|
+// of differences [rad, lengths], of speeds and states of signals relative to 1 + |x|
+#define STEP 1e-3
 #define GRAZE 1e-5 // of the rate of a condition in the steps before: it touches zero
 enum { BEFORE = 5, FAR = 3 };
 static const double weight[FAR] = {45.0 / 60, -9.0 / 60, 1.0 / 60};
@@ -268,10 +268,7 @@ static lw_status touches(const lwi_recording *s, const lwi_recorded_jump *jump, 
     char name[200];
     if (jump->kind == LWI_JUMP_MODE) {
         const lwi_force *f = &model->force[jump->item[0]];
-        const char *item = "";
-        for (int o = 0; o < model->noutput; o++)
-            if (model->output[o].first == f->output) item = model->output[o].item;
-        snprintf(name, sizeof name, "%s '%.150s'", f->type->name, item);
+        snprintf(name, sizeof name, "%s '%.150s'", f->type->name, lwi_recording_item(model, f));
     } else {
         snprintf(name, sizeof name, "%s '%.150s'",
                  jump->item[0] < model->desc.nevent ? "event" : "relay",

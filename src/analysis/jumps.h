@@ -40,8 +40,6 @@ typedef struct lwi_jump_place {
 void lwi_jump_place_main(const lwi_recording *s, lwi_jump_place *place);
 /** What forces and conditions may read at (t, x); valid until the next call. */
 lwi_kin lwi_jump_motion(lwi_jump_place *place, double t, const double *x);
-/** x [nx] := the state of a simulation. */
-void lwi_recording_take_state(const lwi_recording *s, const lw_sim *sim, double *x);
 const char *lwi_jump_event_name(const lw_model *model, int event);
 /** "adjoint", "forward" */
 const char *lwi_jump_method(const lwi_recording *s);

@@ -46,8 +46,8 @@ void lwi_recording_place_stage(const lwi_recording *s, size_t i, double h, const
     }
 }
 
-lw_status lwi_recording_stages(lwi_recording *s, double t, double h, const double *x,
-                               lw_error *error)
+// The stages of a step from (t, x) by h: s->X, s->K.
+static lw_status stages(lwi_recording *s, double t, double h, const double *x, lw_error *error)
 {
     const size_t nx = (size_t)s->nx;
     for (size_t i = 0; i < (size_t)s->tableau->stages; i++) {
@@ -100,31 +100,33 @@ static void find_pieces(lwi_recording *s, double t, const double *x, int *piece)
     }
 }
 
-// The name of force number k of those with corners.
-static const char *name_of(const lw_model *model, int k, const char **type)
+const char *lwi_recording_item(const lw_model *model, const lwi_force *force)
+{
+    for (int o = 0; o < model->noutput; o++)
+        if (model->output[o].first == force->output) return model->output[o].item;
+    return "";
+}
+
+// Force number k of those with corners.
+static const lwi_force *force_of(const lw_model *model, int k)
 {
     int i = 0;
-    for (; i < model->nforce; i++)
-        if (model->force[i].type->piece && k-- == 0) break;
-    *type = model->force[i].type->name;
-    for (int o = 0; o < model->noutput; o++)
-        if (model->output[o].first == model->force[i].output) return model->output[o].item;
-    return "";
+    while (!model->force[i].type->piece || k-- > 0) i++;
+    return &model->force[i];
 }
 
 // Notes the first corner of a force between the beginning of a step, with its s->piece, and a state of it.
 static void compare_pieces(lwi_recording *s, double t, const double *x)
 {
-    const char *type, *name;
     find_pieces(s, t, x, s->other);
     for (int k = 0; k < s->npiece && !*s->corner; k++) {
         if (s->piece[k] == s->other[k]) continue;
-        name = name_of(s->model, k, &type);
+        const lwi_force *force = force_of(s->model, k);
         snprintf(s->corner, LWI_ADJOINT_WARNING,
                  "%s '%.60s' passes a corner of its law at about t = %.4g s (slack, or a limit): "
                  "derivatives may be wrong in the third or fourth digit; compare with method "
                  "`differences`",
-                 type, name, t);
+                 force->type->name, lwi_recording_item(s->model, force), t);
     }
 }
 
@@ -141,7 +143,7 @@ static void find_corners(lwi_recording *s, double t, double h)
 lw_status lwi_recording_step(lwi_recording *s, double t, double h, const double *x, lw_error *error)
 {
     double size;
-    TRY(lwi_recording_stages(s, t, h, x, error));
+    TRY(stages(s, t, h, x, error));
     finish_step(s, h, x, &size);
     return LW_OK;
 }
@@ -170,7 +172,7 @@ static lw_status advance(lwi_recording *s, double *t, double end, double *h, lw_
         const bool last = *h >= (end - *t) * (1 - 1e-12);
         const double step = last ? end - *t : *h;
         double size = NAN;
-        const lw_status status = lwi_recording_stages(s, *t, step, s->x, error);
+        const lw_status status = stages(s, *t, step, s->x, error);
         if (status == LW_OK)
             finish_step(s, step, s->x, &size);
         else if (status != LW_ERR_NOT_FINITE || 0.1 * step < shortest) // a shorter step may be
@@ -222,10 +224,10 @@ static void warn_of_tie(lwi_recording *s, int c, long first, long other)
     if (*s->corner) return;
     snprintf(s->corner, LWI_ADJOINT_WARNING,
              "%s of '%.100s': the rows at t = %.9g s and t = %.9g s have the same value: the "
-             "derivative is that of the first",
+             "derivative is that at t = %.9g s",
              s->desc->statistic == LW_STATISTIC_MIN ? "min" : "max",
              s->run->columns.column[c + 1].name, lwi_recording_row_time(s, first),
-             lwi_recording_row_time(s, other));
+             lwi_recording_row_time(s, other), lwi_recording_row_time(s, s->extreme[c]));
 }
 
 // The row with the smallest or largest value; another one with the same is named.

@@ -137,6 +137,8 @@ lw_status lwi_recording_step(lwi_recording *s, double t, double h, const double 
 /** Notes corners of forces that a step from (t, x) by h passes. */
 lw_status lwi_recording_find_corners(lwi_recording *s, double t, double h, const double *x,
                                      lw_error *error);
+/** Name of the item of the model's file that a force is a part of; "": none. */
+const char *lwi_recording_item(const lw_model *model, const lwi_force *force);
 /** Finds extreme rows, after all rows. */
 void lwi_recording_finish(lwi_recording *s);
 /** k [nx] := rates at (t, x). */
@@ -157,9 +159,6 @@ void lwi_recording_release(lwi_recording *s);
 /** s->X: state of stage i of a step from x by h, by the rates K of the stages before it. */
 void lwi_recording_place_stage(const lwi_recording *s, size_t i, double h, const double *x,
                                const double *K);
-/** The stages of a step from (t, x) by h: s->X, s->K. */
-lw_status lwi_recording_stages(lwi_recording *s, double t, double h, const double *x,
-                               lw_error *error);
 /** s->bar += derivatives of the results by the state at a row, a->gradient += explicit ones by parameters. */
 lw_status lwi_recording_add_row(lwi_recording *s, lwi_adjoint *a, long row, lw_error *error);
 

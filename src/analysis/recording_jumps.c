@@ -30,7 +30,8 @@ lw_status lwi_recording_simulation(const lwi_recording *s, const lw_model *model
     return lw_sim_create(model, &(lw_sim_desc){.options = &options}, sim, error);
 }
 
-void lwi_recording_take_state(const lwi_recording *s, const lw_sim *sim, double *x)
+// x [nx] := the state of a simulation.
+static void take_state(const lwi_recording *s, const lw_sim *sim, double *x)
 {
     memcpy(x, sim->x, (size_t)(s->nq + s->n) * sizeof *x);
     if (s->nz)
@@ -85,7 +86,7 @@ static void find_modes(driver *d)
         memcpy(d->mode, sim->events.mode, (size_t)model->nmode);
         return;
     }
-    lwi_recording_take_state(d->s, sim, d->x);
+    take_state(d->s, sim, d->x);
     lwi_jump_place place;
     lwi_jump_place_main(d->s, &place);
     const lwi_kin kin = lwi_jump_motion(&place, sim->t, d->x);
@@ -120,7 +121,7 @@ static lw_status add_jump(driver *d, lwi_jump_kind kind, int nitem, lwi_recorded
                                 .item = LWI_PUSH(&s->arena, int, nitem),
                                 .nitem = nitem};
     if (!jump->x || !jump->mode || !jump->after || !jump->item) return no_memory(error);
-    lwi_recording_take_state(s, d->sim, jump->x);
+    take_state(s, d->sim, jump->x);
     if (nmode) memcpy(jump->mode, d->mode, nmode), memcpy(jump->after, d->mode, nmode);
     s->njump++;
     *added = jump;
@@ -317,7 +318,7 @@ static lw_status advance(driver *d, double to, lw_error *error)
     if (lwi_sim_due_event(sim) >= 0) return fire(d, error);
     if (sim->impacts.due) return strike(d, error);
     find_modes(d);
-    lwi_recording_take_state(s, sim, d->x);
+    take_state(s, sim, d->x);
     TRY(of_simulation(d, lwi_sim_advance(sim, to, to, true), error));
     if (sim->t > t) TRY(append_step(d, t, sim->t - t, error));
     return add_mode_jumps(d, error);
@@ -337,7 +338,7 @@ static lw_status end_row(driver *d, double to, lw_error *error)
 
 static lw_status read_row(driver *d, long row, lw_error *error)
 {
-    lwi_recording_take_state(d->s, d->sim, d->s->x);
+    take_state(d->s, d->sim, d->s->x);
     return lwi_recording_read_row(d->s, row, d->sim->t, error);
 }
 

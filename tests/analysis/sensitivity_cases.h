@@ -61,6 +61,32 @@ static inline void same_forward(const lw_sensitivity *adjoint, const lw_model *m
     lw_sensitivity_destroy(s);
 }
 
+// The last values of all columns depend on all parameters, by more than `smallest`, as by differences.
+static inline void same_derivatives(const lw_sensitivity *s, const lw_sensitivity *differences,
+                                    int n, double smallest, double tolerance)
+{
+    for (int c = 0; c < lw_sensitivity_columns(s); c++)
+        for (int k = 0; k < n; k++) {
+            const double expected = lw_sensitivity_at(differences, k, c, LW_STATISTIC_LAST, NULL);
+            assert_true(fabs(expected) > smallest);
+            lwt_near(lw_sensitivity_at(s, k, c, LW_STATISTIC_LAST, NULL), expected, tolerance);
+        }
+}
+
+static inline void adjoint_agrees(const char *text, int n, const char *const *by, double smallest,
+                                  double tolerance)
+{
+    lw_options options;
+    lw_model *model = parse(text, &options);
+    lw_sensitivity *differences = differentiate(model, &options, n, by, NULL);
+    options.rtol = options.atol = 1e-12;
+    lw_sensitivity *s = by_adjoint(model, &options, n, by, LW_STATISTIC_LAST);
+    same_derivatives(s, differences, n, smallest, tolerance);
+    lw_sensitivity_destroy(s);
+    lw_sensitivity_destroy(differences);
+    lw_model_destroy(model);
+}
+
 // Derivatives of all columns by both methods are those of differences of runs, within `tolerance` of 1 + their size.
 static inline void all_methods_agree(const char *text, int n, const char *const *by,
                                      lw_statistic statistic, double tolerance)

@@ -272,20 +272,7 @@ static void test_loose_loop_by_adjoint(void **state)
 {
     (void)state;
     static const char *const by[] = {"k", "c", "m"};
-    lw_options options;
-    lw_model *model = parse(loose_text, &options);
-    lw_sensitivity *differences = differentiate(model, &options, LWI_COUNT(by), by, NULL);
-    options.rtol = options.atol = 1e-12;
-    lw_sensitivity *s = by_adjoint(model, &options, LWI_COUNT(by), by, LW_STATISTIC_LAST);
-    for (int c = 0; c < lw_sensitivity_columns(s); c++)
-        for (int k = 0; k < LWI_COUNT(by); k++) {
-            const double expected = lw_sensitivity_at(differences, k, c, LW_STATISTIC_LAST, NULL);
-            assert_true(fabs(expected) > 1e-6);
-            lwt_near(lw_sensitivity_at(s, k, c, LW_STATISTIC_LAST, NULL), expected, 1e-10);
-        }
-    lw_sensitivity_destroy(s);
-    lw_sensitivity_destroy(differences);
-    lw_model_destroy(model);
+    adjoint_agrees(loose_text, LWI_COUNT(by), by, 1e-6, 1e-10);
 }
 
 // Parameters of different bodies and joints are varied together, those of places alone.
@@ -310,21 +297,7 @@ static void test_groups_by_adjoint(void **state)
 {
     (void)state;
     static const char *const by[] = {"k", "c", "m", "second", "both", "x", "L", "g", "tilt"};
-    lw_options options;
-    lw_model *model = parse(grouped_text, &options);
-    lw_sensitivity *differences = differentiate(model, &options, LWI_COUNT(by), by, NULL);
-    options.rtol = options.atol = 1e-12;
-    lw_sensitivity *s = by_adjoint(model, &options, LWI_COUNT(by), by, LW_STATISTIC_LAST);
-    for (int k = 0; k < LWI_COUNT(by); k++)
-        for (int c = 0; c < 3; c++) {
-            const double expected = lw_sensitivity_at(differences, k, c, LW_STATISTIC_LAST, NULL);
-            assert_true(fabs(expected) > 1e-7);
-            lwt_near(lw_sensitivity_at(s, k, c, LW_STATISTIC_LAST, NULL), expected,
-                     1e-8 * (1 + fabs(expected)));
-        }
-    lw_sensitivity_destroy(s);
-    lw_sensitivity_destroy(differences);
-    lw_model_destroy(model);
+    adjoint_agrees(grouped_text, LWI_COUNT(by), by, 1e-7, 1e-8);
 }
 
 // A rope becomes taut: the derivative is wrong by more than the tolerance, and the warning names it.
