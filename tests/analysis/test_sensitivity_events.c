@@ -413,7 +413,7 @@ static void test_memory(void **state)
              "%.*s, effort: {q0: u}%sevents:\n"
              "  on: {when: A.q0 > on and t > 10, set: {u: 1 + u - 0.1*A.qd0}}\n",
              (int)(at - oscillator), oscillator, at + 6);
-    check_memory(text, 4, by, 15, LW_SENSITIVITY_ADJOINT, 1e-6);
+    check_memory(text, 4, by, 15, LW_SENSITIVITY_ADJOINT, 1e-9);
 }
 
 // Momenta of a run by hdca, of which they are the state, by those of speeds; in loops they contain a gauge.
