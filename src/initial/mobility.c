@@ -454,7 +454,7 @@ static lw_status find_segments(const lw_model *model, lwi_arena *arena, lw_plan_
 {
     lwi_path_plan *path;
     lwi_net_plan *net;
-    TRY(lwi_divide(model, arena, &path, &net));
+    TRY(lwi_divide(model, NULL, arena, &path, &net));
     if (path) describe_path(path, info);
     if (net) describe_net(net, info);
     return LW_OK;

@@ -97,14 +97,14 @@ static void count_paths(const lwi_net_plan *plan, lwi_cost_features *f)
     }
 }
 
-lw_status lwi_cost_count_path(const lw_model *model, const lw_allocator *allocator,
-                              lwi_cost_features *f)
+lw_status lwi_cost_count_path(const lw_model *model, lwi_shared *shared,
+                              const lw_allocator *allocator, lwi_cost_features *f)
 {
     lwi_arena arena;
     lwi_path_plan *path;
     lwi_net_plan *net;
     lwi_arena_init(&arena, allocator);
-    const lw_status status = lwi_divide(model, &arena, &path, &net);
+    const lw_status status = lwi_divide(model, shared, &arena, &path, &net);
     if (path) count_joints(path, f);
     if (net) count_paths(net, f);
     lwi_arena_free(&arena);
@@ -321,7 +321,8 @@ static lw_status survey_loops(const trial_setup *trial, lwi_cost_survey *survey)
 {
     heed_options(trial->options, survey);
     TRY(lwi_cost_count(trial->model, trial->shared, trial->arena, &survey->features));
-    TRY(lwi_cost_count_path(trial->model, &trial->arena->allocator, &survey->features));
+    TRY(lwi_cost_count_path(trial->model, trial->shared, &trial->arena->allocator,
+                            &survey->features));
     if (!survey->hdca.text[0])
         lwi_formulation_accepts(&lwi_formulation_hdca, trial->model, &survey->hdca);
     if (!survey->rcr.text[0]) TRY(try_rcr(trial, survey->hdca.text[0] != 0, survey));
@@ -345,7 +346,7 @@ lw_status lwi_cost_measure(const lw_model *model, const lw_options *options, lwi
                              .bodies = model->nnode,
                              .speeds = model->tree_nv,
                              .closures = model->nloop + model->ncoupling};
-    if (survey->tree) return lwi_cost_count_path(model, allocator, f);
+    if (survey->tree) return lwi_cost_count_path(model, shared, allocator, f);
     lwi_arena_init(&arena, allocator);
     const lw_status status = survey_loops(&(trial_setup){model, options, shared, &arena}, survey);
     lwi_arena_free(&arena);

@@ -34,8 +34,8 @@ lw_status lwi_cost_count(const lw_model *model, lwi_shared *shared, lwi_arena *a
 
 /** Joints of a model of long paths, which `hdca` and `dca` evaluate in segments; else all zero.
  *  @return LW_ERR_MEMORY */
-lw_status lwi_cost_count_path(const lw_model *model, const lw_allocator *allocator,
-                              lwi_cost_features *features);
+lw_status lwi_cost_count_path(const lw_model *model, lwi_shared *shared,
+                              const lw_allocator *allocator, lwi_cost_features *features);
 
 /** Counts the features; with loops or couplings `rcr` is set up once and evaluated at the start, unless it is predicted
  *  to be too dear (LWI_COST_DEAR), which shows whether it can start and whether loops go in lanes; so is `hdca` where

@@ -18,7 +18,7 @@ static lw_status count(const lw_model *model, const lw_allocator *allocator, lwi
     lwi_arena_init(&arena, allocator);
     const lw_status status = lwi_cost_count(model, NULL, &arena, f);
     lwi_arena_free(&arena);
-    return status == LW_OK ? lwi_cost_count_path(model, allocator, f) : status;
+    return status == LW_OK ? lwi_cost_count_path(model, NULL, allocator, f) : status;
 }
 
 static double estimate(const char *name, const lwi_cost_features *f)

@@ -10,10 +10,12 @@ void lwi_shared_init(const lw_allocator *allocator, lwi_shared *shared)
 {
     *shared = (lwi_shared){.tree_pivot = NAN};
     lwi_arena_init(&shared->arena, allocator);
+    lwi_arena_init(&shared->segments, allocator);
 }
 
 void lwi_shared_free(lwi_shared *shared)
 {
+    lwi_arena_free(&shared->segments);
     lwi_arena_free(&shared->arena);
 }
 

@@ -26,6 +26,11 @@ typedef struct lwi_shared {
     unsigned char *undetermined;   ///< [njoint] components of reactions that are not unique
     lwi_ranks *ranks;              ///< processes of the simulation; NULL: this one alone
     struct lwi_min_norm *min_norm; ///< with the edges of this plan; NULL: none yet
+    // division of the model into segments (methods/dca/segments/divide.h)
+    bool divided; ///< it is known
+    lwi_arena segments;
+    struct lwi_path_plan *path;
+    struct lwi_net_plan *net;
 } lwi_shared;
 
 void lwi_shared_init(const lw_allocator *allocator, lwi_shared *shared);

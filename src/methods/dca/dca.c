@@ -81,7 +81,7 @@ static lw_status prepare_segments(lwi_work *work)
     lwi_pool *pool = d->system.pool;
     lwi_path_plan *path;
     lwi_net_plan *net;
-    TRY(lwi_divide(model, arena, &path, &net));
+    TRY(lwi_divide(model, work->shared, arena, &path, &net));
     if (path) return lwi_path_create(model, path, work->lanes, pool, arena, &d->path);
     if (!net) return LW_OK;
     d->load = lwi_arena_push(arena, (size_t)model->nbody, sizeof *d->load);

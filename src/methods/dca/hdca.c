@@ -125,7 +125,7 @@ static lw_status prepare(lwi_work *work)
     d->passes.pool = system->pool;
     lwi_path_plan *path = NULL;
     lwi_net_plan *net = NULL;
-    if (work->lanes != LWI_NO_KERNEL) TRY(lwi_divide(model, arena, &path, &net));
+    if (work->lanes != LWI_NO_KERNEL) TRY(lwi_divide(model, work->shared, arena, &path, &net));
     if (path) TRY(lwi_path_create(model, path, work->lanes, system->pool, arena, &d->path));
     if (net) TRY(lwi_net_create(net, work->lanes, system->pool, &d->tree, system, arena, &d->net));
     work->segments = d->path || d->net;

@@ -2,6 +2,7 @@
 // not depend on lanes and threads.
 #include "kinematics/tree_state.h"
 #include "methods/dca/path_cases.h"
+#include "methods/dca/segments/divide.h"
 
 #include "support/mechanism.h"
 
@@ -647,6 +648,36 @@ static void declined_states_are_decided_by_the_elimination(void **state)
     lwt_path_destroy(&c);
 }
 
+/** The parts of a simulation have one division, also where there is none. */
+static void a_simulation_is_divided_once(void **state)
+{
+    (void)state;
+    for (int segments = 0; segments < 2; segments++) {
+        lw_builder *b = lwt_builder();
+        lw_error error;
+        const lw_mechanism_desc desc = {.mechanism = LW_MECHANISM_CHAIN, .n = segments ? 400 : 4};
+        lwt_ok(lw_builder_add_mechanism(b, &desc, &error), &error);
+        lw_model *model = lwt_model(b);
+        lwi_shared shared;
+        lwi_arena arena;
+        lwi_path_plan *path[2];
+        lwi_net_plan *net[2];
+        lwi_shared_init(NULL, &shared);
+        lwi_arena_init(&arena, NULL);
+        for (int i = 0; i < 2; i++) {
+            assert_int_equal(lwi_divide(model, &shared, &arena, &path[i], &net[i]), LW_OK);
+            assert_null(net[i]);
+        }
+        assert_true(shared.divided);
+        assert_int_equal(path[0] != NULL, segments);
+        assert_ptr_equal(path[1], path[0]);
+        assert_null(arena.chunks); // nothing is left there
+        lwi_arena_free(&arena);
+        lwi_shared_free(&shared);
+        lw_model_destroy(model);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -661,6 +692,7 @@ int main(void)
         cmocka_unit_test(other_models_are_left_alone),
         cmocka_unit_test(joins_are_associative),
         cmocka_unit_test(joins_at_balls),
+        cmocka_unit_test(a_simulation_is_divided_once),
         cmocka_unit_test(declined_states_are_decided_by_the_elimination),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

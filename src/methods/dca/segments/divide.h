@@ -9,10 +9,13 @@
 #define LWI_METHODS_DCA_SEGMENTS_DIVIDE_H
 
 #include "methods/dca/segments/net_plan.h"
+#include "system/shared.h"
 
-/** @param path, net  out; at most one of them, the other is NULL
+/** The division that `shared` has; the first call makes it.
+ *  @param shared     of the simulation; NULL: a new division in `arena`
+ *  @param path, net  out; at most one of them, the other is NULL
  *  @return LW_ERR_MEMORY */
-lw_status lwi_divide(const lw_model *model, lwi_arena *arena, lwi_path_plan **path,
-                     lwi_net_plan **net);
+lw_status lwi_divide(const lw_model *model, lwi_shared *shared, lwi_arena *arena,
+                     lwi_path_plan **path, lwi_net_plan **net);
 
 #endif
