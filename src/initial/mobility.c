@@ -4,6 +4,7 @@
 // Rows and ranks are those of the elimination (system/system.h) in a metric without masses, so
 // bodies without mass count like the others; residuals are those of the joint library.
 #include "base/assert.h"
+#include "initial/dependent_rows.h"
 #include "kinematics/observe.h"
 #include "kinematics/passes.h"
 #include "methods/dca/segments/divide.h"
@@ -37,185 +38,25 @@ static lw_status place_at_start(const lw_model *model, mobility *my, int *rank)
 
 // --------------------------------------------------------------------------------- dependent rows
 
-// The joints of the tree are independent, so every redundant row can be charged to a joint that
-// closes a loop: to the last one, in the order of the model, that a null vector reaches.  Null
-// vectors are reduced one by one from their last joint on; each takes a row there that no other
-// has.
-// Vectors are kept where they are not negligible, in the rows of joints that close loops.
-typedef struct charge {
-    int at, nedge; // the row taken; edges with values
-    int *edge;     // [nedge]
-    double *value; // [their rows]
-    double pivot;  // the value of row `at`
-} charge;
-
-typedef struct charges {
-    mobility *my;
-    charge *list;   // [nrow] of edge e: from plan.row[e] on, in the order taken
-    int *dependent; // [nedge] how many those are
-    int *heap, n;   // [edges of the plan] edges of the present vector, the last one first
-    bool *in_heap;  // [nedge]
-    int *stack;     // [nodes] scratch
-} charges;
-
-// A part of a null vector below this is round-off.
-#define NULL_PART 1e-6
-// Parts below this are not kept.
-#define NO_PART (1e-3 * NULL_PART)
-
-static bool closes_loop(const lwi_system *s, int e)
+// [njoint]; couplings' go nowhere.  After place_at_start.
+static lw_status dependent_rows(mobility *my, int rank, int *dependent)
 {
-    const int j = s->edge_joint[e];
-    return j < 0 || s->model->joint[j].node < 0;
-}
-
-// As fmax, which is a call.
-static inline double larger(double a, double b)
-{
-    return b > a ? b : a;
-}
-
-static double largest_row(const charges *c, int e)
-{
-    const int *row = c->my->system.plan.row;
-    const double *null = c->my->null;
-    double largest = 0;
-    for (int i = row[e]; i < row[e + 1]; i++) largest = larger(largest, fabs(null[i]));
-    return largest;
-}
-
-static void clear_edge(const charges *c, int e)
-{
-    const int *row = c->my->system.plan.row;
-    for (int i = row[e]; i < row[e + 1]; i++) c->my->null[i] = 0;
-}
-
-static void push(charges *c, int e)
-{
-    int i = c->n++;
-    LWI_ASSERT(!c->in_heap[e] && i < c->my->system.nedge);
-    c->in_heap[e] = true;
-    for (; i > 0 && c->heap[(i - 1) / 2] < e; i = (i - 1) / 2) c->heap[i] = c->heap[(i - 1) / 2];
-    c->heap[i] = e;
-}
-
-static int pop(charges *c)
-{
-    const int top = c->heap[0], last = c->heap[--c->n];
-    int i = 0;
-    for (int child = 1; child < c->n; i = child, child = 2 * i + 1) {
-        child += child + 1 < c->n && c->heap[child + 1] > c->heap[child];
-        if (c->heap[child] <= last) break;
-        c->heap[i] = c->heap[child];
-    }
-    c->heap[i] = last;
-    c->in_heap[top] = false;
-    return top;
-}
-
-// Null vector q of a node, its largest row 1, restricted to joints that close loops; false: there is none.
-static bool take_vector(charges *c, int node, int q)
-{
-    const lwi_system *s = &c->my->system;
-    double largest = 0;
-    const int n = lwi_elim_null_local(s->elim, node, q, c->my->null, c->heap, c->stack);
-    for (int i = 0; i < n; i++) largest = larger(largest, largest_row(c, c->heap[i]));
-    c->n = 0; // places before i are free
-    for (int i = 0; i < n; i++) {
-        const int e = c->heap[i];
-        if (e >= s->nedge || !closes_loop(s, e) || !(largest_row(c, e) > NO_PART * largest)) {
-            clear_edge(c, e);
-            continue;
-        }
-        for (int r = s->plan.row[e]; r < s->plan.row[e + 1]; r++) c->my->null[r] /= largest;
-        push(c, e);
-    }
-    return n > 0;
-}
-
-// Takes out of the vector what rows of edge e are charged with already; returns the largest row
-// left.
-static int reduce(charges *c, int e)
-{
-    const lwi_plan *plan = &c->my->system.plan;
-    double *null = c->my->null;
-    int best = plan->row[e];
-    for (int k = 0; k < c->dependent[e]; k++) {
-        const charge *taken = &c->list[plan->row[e] + k];
-        const double part = null[taken->at] / taken->pivot, *value = taken->value;
-        for (int i = 0; i < taken->nedge; i++) {
-            const int f = taken->edge[i];
-            LWI_ASSERT(f <= e);
-            if (f != e && !c->in_heap[f]) push(c, f);
-            for (int r = plan->row[f]; r < plan->row[f + 1]; r++) null[r] -= part * *value++;
-        }
-        null[taken->at] = 0;
-    }
-    for (int i = plan->row[e]; i < plan->row[e + 1]; i++)
-        if (fabs(null[i]) > fabs(null[best])) best = i;
-    return best;
-}
-
-// Charges the vector to a row of edge e; the other edges are those in the heap.
-static lw_status take(charges *c, int e, int row)
-{
-    const lwi_plan *plan = &c->my->system.plan;
-    const double *null = c->my->null;
-    charge *taken = &c->list[plan->row[e] + c->dependent[e]++];
-    *taken = (charge){.at = row, .pivot = null[row]};
-    int rows = plan->row[e + 1] - plan->row[e];
-    for (int i = 0; i < c->n; i++) rows += plan->row[c->heap[i] + 1] - plan->row[c->heap[i]];
-    taken->edge = LWI_PUSH(&c->my->arena, int, c->n + 1);
-    taken->value = LWI_PUSH(&c->my->arena, double, rows);
-    if (!taken->edge || !taken->value) return LW_ERR_MEMORY;
-    double *value = taken->value;
-    for (int i = -1; i < c->n; i++) {
-        const int f = i < 0 ? e : c->heap[i];
-        if (i >= 0 && !(largest_row(c, f) > NO_PART)) continue;
-        taken->edge[taken->nedge++] = f;
-        for (int r = plan->row[f]; r < plan->row[f + 1]; r++) *value++ = null[r];
-    }
-    return LW_OK;
-}
-
-static lw_status charge_vector(charges *c)
-{
-    const lwi_system *s = &c->my->system;
-    lw_status status = LW_OK;
-    bool taken = false;
-    while (c->n > 0) {
-        const int e = pop(c);
-        if (!taken && c->dependent[e] < s->plan.graph.edge[e].rows) {
-            const int row = reduce(c, e);
-            taken = fabs(c->my->null[row]) > NULL_PART;
-            if (taken) status = take(c, e, row);
-        }
-        clear_edge(c, e);
-    }
+    lwi_system *s = &my->system;
+    lwi_arena scratch;
+    lwi_arena_init(&scratch, &my->arena.allocator);
+    int *of_edge = LWI_PUSH(&scratch, int, s->nedge);
+    const lw_status status =
+        of_edge ? lwi_dependent_rows(s, s->nrow - rank, &scratch, of_edge) : LW_ERR_MEMORY;
+    for (int j = 0; j < s->model->njoint && status == LW_OK; j++)
+        dependent[j] = s->joint_edge[j] < 0 ? 0 : of_edge[s->joint_edge[j]];
+    lwi_arena_free(&scratch);
     return status;
 }
 
-// [njoint]; couplings' go nowhere.
-static lw_status dependent_rows(mobility *my, int *dependent)
-{
-    const lwi_system *s = &my->system;
-    charges c = {.my = my,
-                 .list = LWI_PUSH(&my->arena, charge, s->nrow),
-                 .dependent = LWI_PUSH(&my->arena, int, s->nedge),
-                 .heap = LWI_PUSH(&my->arena, int, s->plan.graph.nedge),
-                 .in_heap = LWI_PUSH(&my->arena, bool, s->nedge),
-                 .stack = LWI_PUSH(&my->arena, int, s->plan.nnode)};
-    if (!c.list || !c.dependent || !c.heap || !c.in_heap || !c.stack) return LW_ERR_MEMORY;
-    for (int i = 0; i < s->plan.nrow; i++) my->null[i] = 0;
-    for (int k = s->nrow ? lwi_elim_null_next(s->elim, 0) : s->plan.nnode; k < s->plan.nnode;
-         k = lwi_elim_null_next(s->elim, k + 1))
-        for (int q = 0; take_vector(&c, k, q); q++) TRY(charge_vector(&c));
-    for (int j = 0; j < s->model->njoint; j++)
-        dependent[j] = s->joint_edge[j] < 0 ? 0 : c.dependent[s->joint_edge[j]];
-    return LW_OK;
-}
-
 // ---------------------------------------------------------------------------- what is undetermined
+
+// A part of a null vector below this is round-off.
+#define NULL_PART 1e-6
 
 // Takes out of v what `basis` [count] spans; adds what is left, made a unit vector, where it is
 // more than round-off of a vector that began with length one.  Returns whether there is more.
@@ -284,11 +125,11 @@ static void count_rows(const lw_model *model, lw_redundancy *joints)
 }
 
 // Of rows that are placed and have been counted.
-static lw_status charge_joints(const lw_model *model, mobility *my, lw_redundancy *joints)
+static lw_status charge_joints(const lw_model *model, mobility *my, int rank, lw_redundancy *joints)
 {
     int *dependent = LWI_PUSH(&my->arena, int, model->njoint);
     if (!dependent) return LW_ERR_MEMORY;
-    TRY(dependent_rows(my, dependent));
+    TRY(dependent_rows(my, rank, dependent));
     for (int j = 0; j < model->njoint; j++) joints[j].dependent = dependent[j];
     return find_open(my, joints);
 }
@@ -299,7 +140,7 @@ static lw_status redundancy(const lw_model *model, mobility *my, lw_redundancy *
     count_rows(model, joints);
     if (model->nloop == 0 && model->ncoupling == 0) return LW_OK; // a tree has none to spare
     TRY(place_at_start(model, my, &rank));
-    return rank == my->system.nrow ? LW_OK : charge_joints(model, my, joints);
+    return rank == my->system.nrow ? LW_OK : charge_joints(model, my, rank, joints);
 }
 
 static lw_status confirm_redundancy(const lw_model *model, const lw_redundancy *joints,
@@ -380,7 +221,7 @@ static lw_status run_check(const lw_model *model, mobility *my, lw_check *check,
     check->dof = 6 * model->nnode - check->rank;
     check->dof_generic = 6 * model->nnode - s->generic_rank;
     find_conflict(my, check);
-    return dependent && check->redundant ? dependent_rows(my, dependent) : LW_OK;
+    return dependent && check->redundant ? dependent_rows(my, check->rank, dependent) : LW_OK;
 }
 
 static lw_status confirm_check(const lw_model *model, const lw_check *check, lw_error *error)
@@ -421,7 +262,7 @@ lw_status lw_model_mobility(const lw_model *model, lw_check *check, lw_redundanc
     count_rows(model, joints);
     lw_status status = run_check(model, &my, check, NULL);
     if (status == LW_OK && check->redundant && (model->nloop || model->ncoupling))
-        status = charge_joints(model, &my, joints);
+        status = charge_joints(model, &my, check->rank, joints);
     lwi_arena_free(&my.arena);
     if (status != LW_OK)
         return lwi_fail(error, status, "the rank of the constraints: %s", lw_status_text(status));
