@@ -686,3 +686,19 @@ void lwi_min_norm_null(lwi_min_norm *l, double *n)
     solve(l, (const double(*)[6])l->f, NULL_ENOUGH, l->part);
     for (int i = 0; i < l->row[l->nedge]; i++) n[i] -= l->part[i];
 }
+
+// Components below the first are round-off, of large mechanisms, too (3e-11 in 25 000 four-bars); above the second they are
+// changed.
+#define ROUND_OFF 1e-10
+#define CHANGED 1e-8
+
+bool lwi_min_norm_mark(const double F[6], unsigned char *undetermined)
+{
+    bool unclear = false;
+    for (int i = 0; i < 6; i++) {
+        const double size = fabs(F[i]);
+        if (size > CHANGED) *undetermined |= (unsigned char)(1 << i);
+        unclear = unclear || (size > ROUND_OFF && !(size > CHANGED));
+    }
+    return unclear;
+}

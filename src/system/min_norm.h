@@ -35,4 +35,11 @@ void lwi_min_norm_solve(lwi_min_norm *solver, const double (*f)[6], double *lamb
 /** n [rows] := its part along the null vectors, J' n = 0. */
 void lwi_min_norm_null(lwi_min_norm *solver, double *n);
 
+/** Random vectors, with entries up to one, of which the parts along the null vectors show what these change.  One is
+ *  enough, unless a component of it happens to be near zero. */
+enum { LWI_MIN_NORM_PROBES = 2 };
+/** Marks the components of a reaction F that such a part changes: bit i of *undetermined.
+ *  @return whether a component is neither clearly changed nor clearly round-off: another vector is needed */
+bool lwi_min_norm_mark(const double F[6], unsigned char *undetermined);
+
 #endif

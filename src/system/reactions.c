@@ -120,26 +120,23 @@ void lwi_system_minimum_norm(lwi_system *s, double *lambda)
     lwi_min_norm_solve(s->min_norm, (const double(*)[6])s->y, lambda);
 }
 
-// Components of null vectors below this, of random vectors with entries up to one, are round-off.
-#define UNIQUE_TOLERANCE 1e-8
-enum { PROBES = 2 }; // one is enough, unless it happens to be normal to a null vector
-
 void lwi_system_find_undetermined(lwi_system *s)
 {
     double *n = s->row[0];
     memset(s->undetermined, 0, (size_t)s->model->njoint * sizeof *s->undetermined);
     if (!lwi_system_factor_null(s)) return;
-    for (int seed = 0; seed < PROBES; seed++) {
+    bool unclear = true;
+    for (int seed = 0; seed < LWI_MIN_NORM_PROBES && unclear; seed++) {
         for (int i = 0; i < s->nrow; i++) n[i] = 2 * lwi_system_pseudorandom(i, seed);
         lwi_system_null(s, n);
+        unclear = false;
         for (int e = 0; e < s->nedge; e++) {
             const int j = s->edge_joint[e];
             double world[6], F[6];
             if (j < 0) continue;
             lwi_system_reaction(s, j, n, world);
             lwi_joint_to_axes(s->model, j, s->motion.R, world, F);
-            for (int i = 0; i < 6; i++)
-                if (fabs(F[i]) > UNIQUE_TOLERANCE) s->undetermined[j] |= (unsigned char)(1 << i);
+            unclear |= lwi_min_norm_mark(F, &s->undetermined[j]);
         }
     }
 }

@@ -333,9 +333,22 @@ static void costs_less_than_an_evaluation(void **state)
     }
 }
 
+// Changed or round-off; what is neither requires another vector.
+static void components_between_are_unclear(void **state)
+{
+    (void)state;
+    const double F[6] = {1e-7, -3, 0, 1e-11, -2e-8, 1e-16}, unclear[6] = {1, 0, 0, 0, 0, -1e-9};
+    unsigned char undetermined = 0;
+    assert_false(lwi_min_norm_mark(F, &undetermined));
+    assert_int_equal(undetermined, 1 | 2 | 16);
+    assert_true(lwi_min_norm_mark(unclear, &undetermined));
+    assert_int_equal(undetermined, 1 | 2 | 16);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(components_between_are_unclear),
         cmocka_unit_test(nets_and_ladders_agree),
         cmocka_unit_test(mechanisms_in_planes_agree),
         cmocka_unit_test(planes_across_axes_are_found),

@@ -5,12 +5,9 @@
 #include "base/assert.h"
 #include "methods/rcr/rcr.h"
 #include "system/min_norm.h"
+#include "system/system.h"
 
 #include <string.h>
-
-// Components of null vectors below this, of vectors with entries about one, are round-off.
-#define UNIQUE_TOLERANCE 1e-8
-enum { PROBES = 2 };
 
 struct lwi_rcr_reactions {
     int nrow;
@@ -87,16 +84,17 @@ static void take_reaction(const lw_model *model, const lwi_rcr_reactions *r, int
 
 static void find_undetermined(const lw_model *model, lwi_rcr_reactions *r, const lwi_motion *motion)
 {
-    for (int probe = 0; probe < PROBES; probe++) {
-        lwi_cut_scatter(r->nrow, probe, r->lambda);
+    bool unclear = true;
+    for (int probe = 0; probe < LWI_MIN_NORM_PROBES && unclear; probe++) {
+        for (int i = 0; i < r->nrow; i++) r->lambda[i] = 2 * lwi_system_pseudorandom(i, probe);
         lwi_min_norm_null(r->min_norm, r->lambda);
+        unclear = false;
         for (int j = 0; j < model->njoint; j++) {
             double world[6], F[6];
             if (!has_rows(r, j)) continue;
             take_reaction(model, r, j, motion, world);
             lwi_joint_to_axes(model, j, motion->R, world, F);
-            for (int i = 0; i < 6; i++)
-                if (fabs(F[i]) > UNIQUE_TOLERANCE) r->undetermined[j] |= (unsigned char)(1 << i);
+            unclear |= lwi_min_norm_mark(F, &r->undetermined[j]);
         }
     }
 }
