@@ -2,6 +2,7 @@
 #include "analysis/jumps.h"
 #include "analysis/variational.h"
 #include "base/assert.h"
+#include "base/linear.h"
 #include "dynamics/dynamics.h"
 #include "spatial/rotation.h"
 
@@ -239,13 +240,6 @@ static lw_status step_back(lwi_recording *s, lwi_adjoint *a, long step, lw_error
     return LW_OK;
 }
 
-static double dot(int n, const double *a, const double *b)
-{
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
-}
-
 // bar after a jump becomes that before it.  by_time [columns]: derivatives by the time of a jump that follows at the same
 // time, out: 0.
 static void jump_back(lwi_recording *s, lwi_adjoint *a, const lwi_recorded_jump *jump,
@@ -254,14 +248,14 @@ static void jump_back(lwi_recording *s, lwi_adjoint *a, const lwi_recorded_jump 
     const size_t nt = (size_t)s->nt;
     for (size_t c = 0; c < (size_t)s->columns; c++) {
         double *bar = s->bar + c * nt, *before = s->kbar;
-        const double sigma = dot(s->nt, d->flow, bar) + d->end[c] + by_time[c];
+        const double sigma = lwi_dot(s->nt, d->flow, bar) + d->end[c] + by_time[c];
         memset(before, 0, nt * sizeof *before);
         add_product(d->reset, s->nt, s->nt, bar, before);
         by_time[c] = jump->follows ? sigma : 0;
         for (size_t i = 0; i < nt && !jump->follows; i++) before[i] += sigma * d->time[i];
         for (int k = 0; k < a->nby; k++)
             a->gradient[c * (size_t)a->nby + (size_t)k] +=
-                dot(s->nt, d->reset_by + (size_t)k * nt, bar) +
+                lwi_dot(s->nt, d->reset_by + (size_t)k * nt, bar) +
                 (jump->follows ? 0 : sigma * d->time_by[k]);
         memcpy(bar, before, nt * sizeof *bar);
     }

@@ -13,6 +13,7 @@
 #include "analysis/chosen.h"
 #include "analysis/names.h"
 #include "analysis/track.h"
+#include "base/linear.h"
 #include "kinematics/observe.h"
 #include "loops/cut_reactions.h"
 #include "loops/cut_state.h"
@@ -466,16 +467,9 @@ static lw_status effects(lw_inverse *s, double t, const double *q, const double 
     return LW_OK;
 }
 
-static double dot(int n, const double *a, const double *b)
-{
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
-}
-
 static double norm(int n, const double *x)
 {
-    return sqrt(dot(n, x, x));
+    return sqrt(lwi_dot(n, x, x));
 }
 
 // L with M_r = L L'; where no mass moves with a coordinate, the units of the coordinates.
@@ -496,7 +490,7 @@ static void factor_metric(lw_inverse *s)
 static void reduce(const lw_inverse *s, const double *from, double *to)
 {
     for (int k = 0; k < s->f; k++)
-        to[k] = dot(s->n, s->at.manifold.B + (size_t)k * (size_t)s->n, from);
+        to[k] = lwi_dot(s->n, s->at.manifold.B + (size_t)k * (size_t)s->n, from);
 }
 
 // The size of what is required: of inertia and of loads, which may cancel.
@@ -717,7 +711,7 @@ static lw_status solve(lw_inverse *s, double t, const double *q, const double *v
     TRY(lwi_chosen_tangent(&s->at, t, q, error));
     TRY(check_motion(s, t, q, v, vdot, tolerance, error));
     TRY(lwi_manifold_force(m, q, v, s->part, error));
-    for (size_t i = 0; i < n; i++) s->tau[i] = m->h[i] + dot(s->n, m->M + i * n, vdot);
+    for (size_t i = 0; i < n; i++) s->tau[i] = m->h[i] + lwi_dot(s->n, m->M + i * n, vdot);
     TRY(effects(s, t, q, v, error));
     factor_metric(s);
     solve_efforts(s);

@@ -2,6 +2,7 @@
 #include "analysis/jumps.h"
 
 #include "analysis/state.h"
+#include "base/differences.h"
 #include "kinematics/displacement.h"
 #include "model/events.h"
 #include "simulate/simulation.h"
@@ -12,8 +13,7 @@
 // of differences [rad, lengths], of speeds and states of signals relative to 1 + |x|
 #define STEP 1e-3
 #define GRAZE 1e-5 // of the rate of a condition in the steps before: it touches zero
-enum { BEFORE = 5, FAR = 3 };
-static const double weight[FAR] = {45.0 / 60, -9.0 / 60, 1.0 / 60};
+enum { BEFORE = 5 };
 
 struct lwi_jump_room {
     lwi_recording *s;
@@ -460,15 +460,15 @@ static lw_status find_end(struct lwi_jump_room *r, lwi_jump_derivatives *d, lw_e
     const double t = r->jump->t, h = time_step(r, r->after);
     for (int c = 0; c < s->columns; c++) d->end[c] = lwi_recording_by_end(s, c);
     for (int i = 0; i < s->nt; i++) r->direction[i] = h * r->after[i];
-    for (int far = 0; far < FAR; far++)
+    for (int far = 0; far < LWI_DIFFERENCE_SIDES; far++)
         for (int side = -1; side <= 1; side += 2) {
             const double by = side * (far + 1);
             move(r, by);
             TRY(lwi_probe_run_at(s->run, t + by * h, r->moved, r->moved + s->nq,
                                  r->moved + s->nq + s->n, error));
             for (int c = 0; c < s->columns; c++)
-                d->end[c] += lwi_recording_weight(s, last, c) * side * weight[far] / h *
-                             s->run->rows.row[c + 1];
+                d->end[c] += lwi_recording_weight(s, last, c) * side * lwi_difference_weight[far] /
+                             h * s->run->rows.row[c + 1];
         }
     r->x = r->jump->x;
     return LW_OK;

@@ -3,6 +3,7 @@
 
 #include "analysis/names.h"
 #include "base/assert.h"
+#include "base/linear.h"
 #include "kinematics/displacement.h"
 #include "system/singular.h"
 
@@ -423,20 +424,13 @@ void lwi_manifold_speeds(lwi_manifold *s, const double *q, const double *z, doub
     lwi_manifold_dependent(s, s->rhs, v);
 }
 
-static double dot(int n, const double *a, const double *b)
-{
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
-}
-
 static void reduce_mass(lwi_manifold *s)
 {
     const size_t n = (size_t)s->n, f = (size_t)s->f;
     for (size_t k = 0; k < f; k++) {
-        for (size_t i = 0; i < n; i++) s->step[i] = dot(s->n, s->M + i * n, s->B + k * n);
+        for (size_t i = 0; i < n; i++) s->step[i] = lwi_dot(s->n, s->M + i * n, s->B + k * n);
         for (size_t l = 0; l <= k; l++)
-            s->reduced[k * f + l] = s->reduced[l * f + k] = dot(s->n, s->step, s->B + l * n);
+            s->reduced[k * f + l] = s->reduced[l * f + k] = lwi_dot(s->n, s->step, s->B + l * n);
     }
 }
 
@@ -454,8 +448,8 @@ lw_status lwi_manifold_force(lwi_manifold *s, const double *q, const double *v, 
         lwi_manifold_dependent(s, s->rhs, s->bias);
     }
     reduce_mass(s);
-    for (size_t i = 0; i < n; i++) s->step[i] = s->h[i] + dot(s->n, s->M + i * n, s->bias);
-    for (int k = 0; k < s->f; k++) force[k] = -dot(s->n, s->B + (size_t)k * n, s->step);
+    for (size_t i = 0; i < n; i++) s->step[i] = s->h[i] + lwi_dot(s->n, s->M + i * n, s->bias);
+    for (int k = 0; k < s->f; k++) force[k] = -lwi_dot(s->n, s->B + (size_t)k * n, s->step);
     return LW_OK;
 }
 

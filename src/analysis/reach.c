@@ -9,6 +9,7 @@
 // by Newton's method.
 #include "analysis/placement.h"
 #include "base/assert.h"
+#include "base/linear.h"
 #include "loops/cut_state.h"
 #include "spatial/rotation.h"
 
@@ -53,13 +54,6 @@ typedef struct search {
 static lw_status no_memory(lw_error *error)
 {
     return lwi_fail(error, LW_ERR_MEMORY, "no memory for inverse kinematics");
-}
-
-static double dot(int n, const double *a, const double *b)
-{
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
 }
 
 // --------------------------------------------------------------------------------------- arguments
@@ -276,7 +270,7 @@ static double residuals(search *s)
         for (int c = 0; c < 3; c++) s->r[row++] = rotation * e[c];
     }
     LWI_ASSERT(row == s->rows);
-    return dot(s->rows, s->r, s->r) / 2;
+    return lwi_dot(s->rows, s->r, s->r) / 2;
 }
 
 static double merit_of(search *s)
@@ -376,7 +370,8 @@ static double normal_equations(search *s)
         }
         largest = fmax(largest, s->H[i * f + i]);
     }
-    const double mu = s->nu * dot(s->rows, s->r, s->r) + SMALLEST_MU * (largest > 0 ? largest : 1);
+    const double mu =
+        s->nu * lwi_dot(s->rows, s->r, s->r) + SMALLEST_MU * (largest > 0 ? largest : 1);
     for (int i = 0; i < f; i++) s->H[i * f + i] += mu;
     lwi_cholesky(f, s->H, 0);
     return mu;
@@ -398,14 +393,14 @@ static void ranged_step(search *s)
         double *w = s->w + i * f;
         memcpy(w, s->a + i * f, (size_t)f * sizeof *w);
         solve(s, w);
-        s->d[i] = dot(f, s->a + i * f, w);
+        s->d[i] = lwi_dot(f, s->a + i * f, w);
         s->lambda[i] = 0;
     }
     for (int sweep = 0; sweep < SWEEPS; sweep++) {
         double change = 0;
         for (int i = 0; i < s->nend; i++) {
             if (!(s->d[i] > 0)) continue;
-            const double over = dot(f, s->a + i * f, s->p) - s->slack[i];
+            const double over = lwi_dot(f, s->a + i * f, s->p) - s->slack[i];
             const double next = fmax(0, s->lambda[i] + over / s->d[i]), by = next - s->lambda[i];
             s->lambda[i] = next;
             for (int k = 0; k < f; k++) s->p[k] -= by * s->w[i * f + k];
@@ -425,7 +420,7 @@ static bool is_flat(const search *s)
         gradient = fmax(gradient, fabs(sum));
         for (int r = 0; r < s->rows; r++) size = fmax(size, fabs(s->J[r * s->f + k]));
     }
-    return gradient <= FLAT * size * sqrt(dot(s->rows, s->r, s->r));
+    return gradient <= FLAT * size * sqrt(lwi_dot(s->rows, s->r, s->r));
 }
 
 // The largest displacement of a coordinate of the tree in its unit.

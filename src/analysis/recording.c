@@ -2,6 +2,7 @@
 #include "analysis/recording.h"
 
 #include "base/assert.h"
+#include "base/differences.h"
 #include "kinematics/displacement.h"
 #include "spatial/rotation.h"
 
@@ -11,8 +12,6 @@
 
 #define TIE 1e-10 // of the range of a column: values of two rows are the same
 #define STEP 1e-3 // of differences of columns [rad, lengths], of speeds relative to 1 + |v|
-enum { FAR = 3 }; // sides of differences of order six
-static const double weight[FAR] = {45.0 / 60, -9.0 / 60, 1.0 / 60};
 
 // ------------------------------------------------------------------------------------------ forward
 
@@ -347,7 +346,7 @@ static lw_status add_displacement(lwi_recording *s, long row, int i, double t, c
     const size_t n = (size_t)s->n, nt = (size_t)s->nt;
     const double *v = x + s->nq; // then the states of signals
     const double step = i < s->n ? STEP * s->tau[i] : STEP * (1 + fabs(v[i - s->n]));
-    for (int far = 0; far < FAR; far++)
+    for (int far = 0; far < LWI_DIFFERENCE_SIDES; far++)
         for (int side = -1; side <= 1; side += 2) {
             const double by = side * (far + 1) * step;
             memcpy(s->next, x, (size_t)s->nx * sizeof *x);
@@ -361,7 +360,8 @@ static lw_status add_displacement(lwi_recording *s, long row, int i, double t, c
             TRY(lwi_probe_run_at(s->run, t, s->next, s->next + s->nq, s->next + s->nq + n, error));
             for (int c = 0; c < s->columns; c++)
                 s->bar[(size_t)c * nt + (size_t)i] += lwi_recording_weight(s, row, c) * side *
-                                                      weight[far] / step * s->run->rows.row[c + 1];
+                                                      lwi_difference_weight[far] / step *
+                                                      s->run->rows.row[c + 1];
         }
     return LW_OK;
 }

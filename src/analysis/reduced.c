@@ -1,6 +1,7 @@
 // reduced.c -- derivatives of the reduced equations by independent coordinates, speeds and inputs.
 #include "analysis/reduced.h"
 
+#include "base/linear.h"
 #include "kinematics/displacement.h"
 
 #include <math.h>
@@ -31,13 +32,6 @@ lw_status lwi_reduced_create(lwi_analysis_state *state, lwi_arena *arena, lwi_re
     r->near_q = LWI_PUSH(arena, double, model->tree_nq);
     if (!r->P || !r->inputs || !r->near_inputs || !r->scratch || !r->near_q) status = LW_ERR_MEMORY;
     return status == LW_ERR_MEMORY ? lwi_fail(error, status, "no memory for derivatives") : status;
-}
-
-static double dot(int n, const double *a, const double *b)
-{
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
 }
 
 // ------------------------------------------------------------------------------------------ forces
@@ -105,7 +99,7 @@ static void find_speeds(lwi_reduced *r)
     for (int k = 0; k < m->f; k++) {
         const double *B = r->state->B + (size_t)k * n;
         for (int i = 0; i < m->m; i++)
-            r->rhs[i] = dot(m->n, r->d.rows.rate_by_q + (size_t)i * n, B);
+            r->rhs[i] = lwi_dot(m->n, r->d.rows.rate_by_q + (size_t)i * n, B);
         complete(r, r->P + (size_t)k * n);
     }
 }
@@ -142,18 +136,18 @@ static void reduce(lwi_reduced *r, const double *dq, const double *dv, int k, in
     const size_t n = (size_t)m->n;
     for (int i = 0; dv && i < m->m; i++) {
         const size_t row = (size_t)i * n;
-        r->rhs[i] = dot(m->n, r->d.rows.second_by_v + row, dv) +
-                    (dq ? dot(m->n, r->d.rows.second_by_q + row, dq) : 0);
+        r->rhs[i] = lwi_dot(m->n, r->d.rows.second_by_v + row, dv) +
+                    (dq ? lwi_dot(m->n, r->d.rows.second_by_q + row, dq) : 0);
     }
     if (dv && r->d.closed) complete(r, r->shift);
     for (size_t i = 0; dv && i < n; i++) {
-        r->force[i] -= dot(m->n, r->by_v + i * n, dv);
-        if (dq) r->force[i] -= dot(m->n, r->by_q + i * n, dq);
-        if (r->d.closed) r->force[i] -= dot(m->n, r->M + i * n, r->shift);
+        r->force[i] -= lwi_dot(m->n, r->by_v + i * n, dv);
+        if (dq) r->force[i] -= lwi_dot(m->n, r->by_q + i * n, dq);
+        if (r->d.closed) r->force[i] -= lwi_dot(m->n, r->M + i * n, r->shift);
     }
     for (int j = 0; j < m->f; j++)
         out[(size_t)j * (size_t)columns + (size_t)k] =
-            dot(m->n, r->state->B + (size_t)j * n, r->force);
+            lwi_dot(m->n, r->state->B + (size_t)j * n, r->force);
 }
 
 lw_status lwi_reduced_derivatives(lwi_reduced *r, const double *zdot, double *by_y, double *by_z,

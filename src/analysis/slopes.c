@@ -2,6 +2,7 @@
 #include "analysis/slopes.h"
 
 #include "base/assert.h"
+#include "base/linear.h"
 #include "batch/vary.h"
 #include "spatial/rotation.h"
 
@@ -511,13 +512,6 @@ static void residual(lwi_slope_side *side, const lwi_slope_state *at, double *F,
     for (int i = 0; i < side->cut.m; i++) C[i] += side->cut.gamma[i];
 }
 
-static double dot(int n, const double *a, const double *b)
-{
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
-}
-
 static double size_of(int n, const double *a, const double *b)
 {
     double sum = 0;
@@ -540,9 +534,9 @@ static double by_models(const lwi_slope *slope, const lwi_slope_state *at, const
         size = fmax(size, size_of(n, r->u, scratch) + size_of(m, r->nu, C));
         for (int i = 0; i < r->count; i++)
             out[i] += weight[s] / slope->step *
-                      (dot(n, r->u + (size_t)i * (size_t)n, scratch) +
-                       dot(m, r->nu + (size_t)i * (size_t)m, C) -
-                       (nz ? dot(nz, r->w + (size_t)i * (size_t)nz, g) : 0));
+                      (lwi_dot(n, r->u + (size_t)i * (size_t)n, scratch) +
+                       lwi_dot(m, r->nu + (size_t)i * (size_t)m, C) -
+                       (nz ? lwi_dot(nz, r->w + (size_t)i * (size_t)nz, g) : 0));
     }
     return size;
 }

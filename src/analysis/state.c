@@ -1,6 +1,8 @@
 // state.c -- a state of a mechanism in independent coordinates, and differences along the manifold.
 #include "analysis/state.h"
 
+#include "base/differences.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -123,13 +125,13 @@ static lw_status difference(lwi_analysis_function function, void *user, lwi_anal
     double maximum = 0, size = 0, values = 0;
     memset(out, 0, (size_t)count * sizeof *out);
     memset(fourth, 0, (size_t)count * sizeof *fourth);
-    static const double weight[] = {45.0 / 60, -9.0 / 60, 1.0 / 60},
-                        less[] = {8.0 / 12, -1.0 / 12, 0};
-    for (int far = 1; far <= 3; far++) {
+    for (int far = 1; far <= LWI_DIFFERENCE_SIDES; far++) {
         TRY(function(user, what, k, far * step, plus, error));
         TRY(function(user, what, k, -far * step, minus, error));
-        for (int i = 0; i < count; i++) out[i] += weight[far - 1] / step * (plus[i] - minus[i]);
-        for (int i = 0; i < count; i++) fourth[i] += less[far - 1] / step * (plus[i] - minus[i]);
+        for (int i = 0; i < count; i++)
+            out[i] += lwi_difference_weight[far - 1] / step * (plus[i] - minus[i]);
+        for (int i = 0; i < count; i++)
+            fourth[i] += lwi_difference_fourth[far - 1] / step * (plus[i] - minus[i]);
         for (int i = 0; i < count; i++) values = fmax(values, fmax(fabs(plus[i]), fabs(minus[i])));
     }
     for (int i = 0; i < count; i++) {

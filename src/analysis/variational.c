@@ -52,13 +52,6 @@ static lw_status allocate(variation *r, lw_error *error)
     return LW_OK;
 }
 
-static double dot(int n, const double *a, const double *b)
-{
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
-}
-
 // ------------------------------------------------------------------------------------------ stages
 
 static lw_status factor_mass(lwi_recording *s, double t, lw_error *error)
@@ -155,10 +148,12 @@ static void differentiate_signals(variation *r, int k, double *zdot)
     const size_t n = (size_t)s->n, nz = (size_t)s->nz, nby = (size_t)r->nby;
     const double *dq = r->dX, *dv = dq + n, *dz = dv + n;
     for (size_t i = 0; i < nz; i++)
-        zdot[i] = dot(s->n, s->d.rate_by_q + i * n, dq) + dot(s->n, s->d.rate_by_v + i * n, dv) +
-                  dot(s->nz, s->d.rate_by_z + i * nz, dz) -
+        zdot[i] = lwi_dot(s->n, s->d.rate_by_q + i * n, dq) +
+                  lwi_dot(s->n, s->d.rate_by_v + i * n, dv) +
+                  lwi_dot(s->nz, s->d.rate_by_z + i * nz, dz) -
                   r->rows[(n + (size_t)s->m + i) * nby + (size_t)k];
-    for (size_t i = 0; nz && i < n; i++) r->force[i] -= dot(s->nz, s->d.force_by_z + i * nz, dz);
+    for (size_t i = 0; nz && i < n; i++)
+        r->force[i] -= lwi_dot(s->nz, s->d.force_by_z + i * nz, dz);
 }
 
 // dk [nt] := f_x dX + f_p of parameter k.
@@ -169,12 +164,12 @@ static void differentiate(variation *r, const double *v, int k, double *dk)
     const double *dq = r->dX, *dv = dq + n;
     displacement_rates(s, v, r->dX, dk);
     for (size_t i = 0; i < n; i++)
-        r->force[i] = r->rows[i * nby + (size_t)k] + dot(s->n, s->by_q + i * n, dq) +
-                      dot(s->n, s->by_v + i * n, dv);
+        r->force[i] = r->rows[i * nby + (size_t)k] + lwi_dot(s->n, s->by_q + i * n, dq) +
+                      lwi_dot(s->n, s->by_v + i * n, dv);
     for (size_t i = 0; i < m; i++)
         r->second[i] = r->rows[(n + i) * nby + (size_t)k] +
-                       dot(s->n, s->d.rows.second_by_q + i * n, dq) +
-                       dot(s->n, s->d.rows.second_by_v + i * n, dv);
+                       lwi_dot(s->n, s->d.rows.second_by_q + i * n, dq) +
+                       lwi_dot(s->n, s->d.rows.second_by_v + i * n, dv);
     differentiate_signals(r, k, dk + 2 * n);
     if (s->d.closed) {
         lwi_loop_column(&s->loops, &s->d, r->second, r->force, 1, 0);
@@ -239,7 +234,7 @@ static lw_status add_row(variation *r, lwi_adjoint *a, long row, lw_error *error
     for (int c = 0; c < s->columns; c++)
         for (int k = 0; k < r->nby; k++)
             a->gradient[c * r->nby + k] +=
-                dot((int)size, s->bar + (size_t)c * size, r->S + (size_t)k * size);
+                lwi_dot((int)size, s->bar + (size_t)c * size, r->S + (size_t)k * size);
     return LW_OK;
 }
 
@@ -251,9 +246,9 @@ static void jump_forward(variation *r, lwi_adjoint *a, const lwi_recorded_jump *
     const size_t nt = (size_t)s->nt;
     for (int k = 0; k < r->nby; k++) {
         double *S = r->S + (size_t)k * nt;
-        if (!jump->follows) r->time[k] = dot(s->nt, d->time, S) + d->time_by[k];
+        if (!jump->follows) r->time[k] = lwi_dot(s->nt, d->time, S) + d->time_by[k];
         for (size_t i = 0; i < nt; i++)
-            r->dX[i] = dot(s->nt, d->reset + i * nt, S) + d->reset_by[(size_t)k * nt + i] +
+            r->dX[i] = lwi_dot(s->nt, d->reset + i * nt, S) + d->reset_by[(size_t)k * nt + i] +
                        d->flow[i] * r->time[k];
         memcpy(S, r->dX, nt * sizeof *S);
         for (int c = 0; c < s->columns; c++) a->gradient[c * r->nby + k] += d->end[c] * r->time[k];

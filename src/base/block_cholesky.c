@@ -179,10 +179,10 @@ static inline void subtract_columns(double z[SIZE], const double x[36], const do
                                     int from)
 {
     lwi_pair sum[3];
-    for (int k = from / 2; k < 3; k++) sum[k] = lwi_pair_at(z + 2 * k);
+    for (int k = from / 2; k < 3; k++) sum[k] = lwi_pair_load(z + 2 * k);
     for (int m = 0; m < SIZE; m++)
         for (int k = from / 2; k < 3; k++)
-            sum[k] -= y[step * m] * lwi_pair_at(x + SIZE * m + 2 * k);
+            sum[k] -= y[step * m] * lwi_pair_load(x + SIZE * m + 2 * k);
     memcpy(z + from, sum + from / 2, (size_t)(SIZE - from) * sizeof *z);
 }
 

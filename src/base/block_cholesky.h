@@ -10,8 +10,7 @@
 #define LWI_BASE_BLOCK_CHOLESKY_H
 
 #include "base/base.h"
-
-#include <string.h>
+#include "base/pair.h"
 
 typedef struct lwi_block_cholesky {
     int n;
@@ -44,19 +43,12 @@ void lwi_block_cholesky_solve_half(const lwi_block_cholesky *A, int half, const 
 /** Multiplications of a factorisation in blocks of 6 x 6. */
 double lwi_block_cholesky_work(const lwi_block_cholesky *A);
 
-/** Two neighbours in an array, for operations side by side. */
-typedef double lwi_pair __attribute__((vector_size(16)));
-static inline lwi_pair lwi_pair_at(const double *x)
-{
-    lwi_pair pair;
-    memcpy(&pair, x, sizeof pair);
-    return pair;
-}
 /** a . b of six numbers. */
 static inline double lwi_dot6(const double a[6], const double b[6])
 {
-    const lwi_pair sum = lwi_pair_at(a) * lwi_pair_at(b) + lwi_pair_at(a + 2) * lwi_pair_at(b + 2) +
-                         lwi_pair_at(a + 4) * lwi_pair_at(b + 4);
+    const lwi_pair sum = lwi_pair_load(a) * lwi_pair_load(b) +
+                         lwi_pair_load(a + 2) * lwi_pair_load(b + 2) +
+                         lwi_pair_load(a + 4) * lwi_pair_load(b + 4);
     return sum[0] + sum[1];
 }
 

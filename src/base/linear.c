@@ -11,13 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-static double dot(int n, const double *a, const double *b)
-{
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
-}
-
 static void axpy(int n, double s, const double *a, double *r)
 {
     for (int i = 0; i < n; i++) r[i] += s * a[i];
@@ -31,9 +24,9 @@ int lwi_cholesky(int n, double *A, double min_pivot)
         double *row = A + (size_t)i * (size_t)n;
         for (int j = 0; j < i; j++) {
             const double *other = A + (size_t)j * (size_t)n;
-            row[j] = (row[j] - dot(j, row, other)) / other[j];
+            row[j] = (row[j] - lwi_dot(j, row, other)) / other[j];
         }
-        const double pivot = row[i] - dot(i, row, row);
+        const double pivot = row[i] - lwi_dot(i, row, row);
         if (!(pivot > min_pivot)) return i; // also for NaN
         row[i] = sqrt(pivot);
     }
@@ -44,7 +37,7 @@ void lwi_lower_solve(int n, const double *L, double *b)
 {
     for (int i = 0; i < n; i++) {
         const double *row = L + (size_t)i * (size_t)n;
-        b[i] = (b[i] - dot(i, row, b)) / row[i];
+        b[i] = (b[i] - lwi_dot(i, row, b)) / row[i];
     }
 }
 
@@ -122,10 +115,10 @@ static void reduce_column(lwi_cod *cod, int k)
     for (int i = 1; i <= below; i++) pivot[i] *= scale;
     for (int j = k + 1; j < cod->m; j++) {
         double *c = column(cod, j) + k;
-        const double s = cod->tau[k] * (c[0] + dot(below, pivot + 1, c + 1));
+        const double s = cod->tau[k] * (c[0] + lwi_dot(below, pivot + 1, c + 1));
         c[0] -= s;
         axpy(below, -s, pivot + 1, c + 1);
-        cod->norm[j] = sqrt(dot(below, c + 1, c + 1));
+        cod->norm[j] = sqrt(lwi_dot(below, c + 1, c + 1));
     }
 }
 
@@ -159,7 +152,7 @@ void lwi_cod_factor(lwi_cod *cod, int rank, double threshold)
     const int limit = rank < 0 || rank > shorter ? shorter : rank;
     for (int j = 0; j < cod->m; j++) {
         cod->pivot[j] = j;
-        cod->norm[j] = sqrt(dot(cod->n, column(cod, j), column(cod, j)));
+        cod->norm[j] = sqrt(lwi_dot(cod->n, column(cod, j), column(cod, j)));
     }
     double first = 0;
     cod->rank = 0, cod->small = 1, cod->next = 0;
@@ -187,7 +180,7 @@ void lwi_cod_q(const lwi_cod *cod, bool transposed, double *y)
         const int k = transposed ? step : cod->rank - 1 - step;
         const double *v = column(cod, k) + k;
         const int below = cod->n - k - 1;
-        const double s = cod->tau[k] * (y[k] + dot(below, v + 1, y + k + 1));
+        const double s = cod->tau[k] * (y[k] + lwi_dot(below, v + 1, y + k + 1));
         y[k] -= s;
         axpy(below, -s, v + 1, y + k + 1);
     }
@@ -223,7 +216,7 @@ static void solve_tt(const lwi_cod *cod, double *b)
 {
     for (int j = 0; j < cod->rank; j++) {
         const double *c = column(cod, j);
-        b[j] = (b[j] - dot(j, c, b)) / c[j];
+        b[j] = (b[j] - lwi_dot(j, c, b)) / c[j];
     }
 }
 
@@ -291,9 +284,9 @@ double lwi_reject(int n, int count, const double *basis, double *v)
     for (int pass = 0; pass < 2; pass++)
         for (int k = 0; k < count; k++) {
             const double *e = basis + (size_t)k * (size_t)n;
-            axpy(n, -dot(n, e, v), e, v);
+            axpy(n, -lwi_dot(n, e, v), e, v);
         }
-    return sqrt(dot(n, v, v));
+    return sqrt(lwi_dot(n, v, v));
 }
 
 void lwi_orthonormalize(int n, int count, double *rows)

@@ -1,10 +1,18 @@
-// linear.h -- dense linear algebra of small and middle size: Cholesky, pivoted QR, complete
-// orthogonal decomposition.  All functions work in memory of the caller; none allocates.
+// linear.h -- dense linear algebra of small and middle size: products, Cholesky, pivoted QR,
+// complete orthogonal decomposition.  All functions work in memory of the caller; none allocates.
 #ifndef LWI_BASE_LINEAR_H
 #define LWI_BASE_LINEAR_H
 
 #include <stdbool.h>
 #include <stddef.h>
+
+/** a . b of n numbers, summed in order. */
+static inline double lwi_dot(int n, const double *a, const double *b)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += a[i] * b[i];
+    return sum;
+}
 
 // ------------------------------------------------------------------------------------- Cholesky
 

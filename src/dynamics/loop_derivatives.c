@@ -2,6 +2,7 @@
 #include "dynamics/loop_derivatives.h"
 
 #include "base/assert.h"
+#include "base/linear.h"
 #include "kinematics/displacement.h"
 
 #include <float.h>
@@ -59,13 +60,6 @@ void lwi_loop_multipliers(lwi_loop_derivatives *l, const lwi_state_derivatives *
     for (int i = 0; i < d->rows.m; i++) lambda[i] /= l->cut.len[i];
 }
 
-static double dot(int n, const double *a, const double *b)
-{
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
-}
-
 lw_status lwi_loop_reduce(lwi_loop_derivatives *l, const lwi_state_derivatives *d, double t,
                           lw_error *error)
 {
@@ -80,10 +74,10 @@ lw_status lwi_loop_reduce(lwi_loop_derivatives *l, const lwi_state_derivatives *
     double size = 0;
     for (int k = 0; k < f; k++) {
         for (int i = 0; i < n; i++)
-            l->column[i] = dot(n, d->M + (size_t)i * (size_t)n, l->N + (size_t)k * (size_t)n);
+            l->column[i] = lwi_dot(n, d->M + (size_t)i * (size_t)n, l->N + (size_t)k * (size_t)n);
         for (int j = 0; j < f; j++)
             l->reduced[(size_t)j * (size_t)f + (size_t)k] =
-                dot(n, l->column, l->N + (size_t)j * (size_t)n);
+                lwi_dot(n, l->column, l->N + (size_t)j * (size_t)n);
         size = fmax(size, l->reduced[(size_t)k * (size_t)(f + 1)]);
     }
     if (lwi_cholesky(f, l->reduced, DBL_EPSILON * DBL_EPSILON * size) < 0) return LW_OK;
@@ -103,8 +97,8 @@ void lwi_loop_column(lwi_loop_derivatives *l, const lwi_state_derivatives *d, co
     for (int i = 0; i < n; i++) l->column[i] *= l->unit[i];
     for (int i = 0; i < n; i++)
         l->force[i] =
-            force[(size_t)i * by + at] + (rows ? dot(n, d->M + (size_t)i * N, l->column) : 0);
-    for (int k = 0; k < f; k++) l->z[k] = -dot(n, l->N + (size_t)k * N, l->force);
+            force[(size_t)i * by + at] + (rows ? lwi_dot(n, d->M + (size_t)i * N, l->column) : 0);
+    for (int k = 0; k < f; k++) l->z[k] = -lwi_dot(n, l->N + (size_t)k * N, l->force);
     lwi_lower_solve(f, l->reduced, l->z);
     lwi_lower_tsolve(f, l->reduced, l->z);
     for (int k = 0; k < f; k++)

@@ -2,6 +2,7 @@
 #include "dynamics/state_derivatives.h"
 
 #include "base/assert.h"
+#include "base/differences.h"
 #include "kinematics/displacement.h"
 
 #include <math.h>
@@ -10,10 +11,8 @@
 // Steps of the differences of forces: in rad or lengths of the mechanism, and of speeds relative to 1 + |v|.  The
 // error of order six is some 1e-13 of a smooth force.
 static const double STEP = 3e-3;
-static const double weight[] = {45.0 / 60, -9.0 / 60, 1.0 / 60};
-static const double less[] = {8.0 / 12, -1.0 / 12, 0}; // of order four
 static const double AGREE = 1e-7, ROUND_OFF = 1e-12;
-enum { FAR = sizeof weight / sizeof *weight, SHORTER = 3 }; // steps of a tenth, at most
+enum { SHORTER = 3 }; // steps of a tenth, at most
 
 // -------------------------------------------------------------------------------------- forces
 
@@ -224,13 +223,13 @@ static void difference_of(const difference *of, displaced what, int which, doubl
     memset(d->six, 0, n * sizeof *d->six);
     memset(d->four, 0, n * sizeof *d->four);
     memset(d->size, 0, n * sizeof *d->size);
-    for (int far = 0; far < FAR; far++) {
+    for (int far = 0; far < LWI_DIFFERENCE_SIDES; far++) {
         for (int side = 1; side >= -1; side -= 2)
             evaluate_at(of, what, which, side * (far + 1) * step, side > 0 ? d->plus : d->minus);
         for (size_t i = 0; i < n; i++) {
             const double change = (d->plus[i] - d->minus[i]) / step;
-            d->six[i] += weight[far] * change;
-            d->four[i] += less[far] * change;
+            d->six[i] += lwi_difference_weight[far] * change;
+            d->four[i] += lwi_difference_fourth[far] * change;
             d->size[i] = fmax(d->size[i], fmax(fabs(d->plus[i]), fabs(d->minus[i])));
         }
     }

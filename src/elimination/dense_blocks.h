@@ -6,26 +6,14 @@
 #ifndef LWI_ELIMINATION_DENSE_BLOCKS_H
 #define LWI_ELIMINATION_DENSE_BLOCKS_H
 
+#include "base/pair.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
 #define LWI_INLINE static inline __attribute__((always_inline))
-
-typedef double lwi_pair __attribute__((vector_size(16)));
-
-LWI_INLINE lwi_pair lwi_pair_load(const double *p)
-{
-    lwi_pair x;
-    memcpy(&x, p, sizeof x);
-    return x;
-}
-
-LWI_INLINE void lwi_pair_store(double *p, lwi_pair x)
-{
-    memcpy(p, &x, sizeof x);
-}
 
 /** F [m][n] = J G', or += J G' with `add`; n must be a constant.  ld: row length of F. */
 LWI_INLINE void lwi_block_product(int m, const int n, const double (*J)[6], const double (*G)[6],

@@ -7,6 +7,7 @@
 #include "simulate/stiffness.h"
 
 #include "base/eigen.h"
+#include "base/linear.h"
 
 #include <float.h>
 #include <math.h>
@@ -25,16 +26,9 @@ typedef struct walk {
     double H[ROUNDS * ROUNDS];
 } walk;
 
-static double dot(int n, const double *x, const double *y)
-{
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += x[i] * y[i];
-    return sum;
-}
-
 static double norm(int n, const double *x)
 {
-    return sqrt(dot(n, x, x));
+    return sqrt(lwi_dot(n, x, x));
 }
 
 static bool rates(const walk *a, const double *x, double *f)
@@ -65,7 +59,7 @@ static bool next(walk *a, int k, double size, double *after)
     if (!apply(a, k, size, w)) return false;
     for (int twice = 0; twice < 2; twice++) // orthogonal to rounding
         for (int j = 0; j <= k; j++) {
-            const double h = dot(a->n, vector(a, j), w);
+            const double h = lwi_dot(a->n, vector(a, j), w);
             a->H[j * ROUNDS + k] += h;
             for (int i = 0; i < a->n; i++) w[i] -= h * vector(a, j)[i];
         }

@@ -243,9 +243,9 @@ static inline void add_columns(double *restrict A, int c, int from, int rows, co
 {
     for (int end = c + 2; c < end; c++) {
         lwi_pair sum[3];
-        for (int k = from / 2; k < 3; k++) sum[k] = lwi_pair_at(A + 6 * c + 2 * k);
+        for (int k = from / 2; k < 3; k++) sum[k] = lwi_pair_load(A + 6 * c + 2 * k);
         for (int i = 0; i < rows; i++)
-            for (int k = from / 2; k < 3; k++) sum[k] += Y[i][c] * lwi_pair_at(X[i] + 2 * k);
+            for (int k = from / 2; k < 3; k++) sum[k] += Y[i][c] * lwi_pair_load(X[i] + 2 * k);
         memcpy(A + 6 * c + from, sum + from / 2, (size_t)(6 - from) * sizeof *A);
     }
 }
@@ -364,7 +364,7 @@ static void put_squares(lwi_min_norm *l)
             memcpy(sum, square, sizeof sum);
             for (int i = 0; i < rows; i++)
                 for (int k = 0; k < 3; k++)
-                    sum[k] += lwi_pair_at(J[i] + 2 * k) * lwi_pair_at(J[i] + 2 * k);
+                    sum[k] += lwi_pair_load(J[i] + 2 * k) * lwi_pair_load(J[i] + 2 * k);
             memcpy(square, sum, sizeof sum);
         }
     }

@@ -13,17 +13,11 @@
 
 #include "base/assert.h"
 
+#include "base/linear.h"
 #include "spatial/motion.h"
 #include "spatial/rotation.h"
 
 #include <string.h>
-
-static double dot(int n, const double *a, const double *b)
-{
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
-}
 
 // ------------------------------------------------------------------------------------ minimum norm
 
@@ -333,7 +327,7 @@ double lwi_system_mount_power(lwi_system *s, int j, double t, const double *effo
 // J V = -b: the rows give lambda.J V = -lambda.b.
 double lwi_system_drive_power(lwi_system *s, double t)
 {
-    double P = -dot(s->nrow, s->lambda, s->b);
+    double P = -lwi_dot(s->nrow, s->lambda, s->b);
     for (int j = 0; j < s->model->njoint; j++) P += lwi_system_mount_power(s, j, t, s->effort);
     return P;
 }

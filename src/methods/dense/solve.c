@@ -15,6 +15,7 @@
 //
 //   (1 - E) y + A lambda = f   =>   W'(1 - E)W z = W'(f + E y0),   y = y0 + W z.
 #include "methods/dense/dense.h"
+#include "base/linear.h"
 #include "system/singular.h"
 
 #include "spatial/motion.h"
@@ -227,13 +228,6 @@ static lw_status massless_body_fails(lwi_work *work, int i, double t)
                     work->model->body[body].name, t, held);
 }
 
-static double dot(int n, const double *a, const double *b)
-{
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
-}
-
 // Solution in the coordinates of the metric if some bodies have excess.
 //   y  in: f, out: solution       lambda  in: -gamma by the rows' lengths, out: multipliers by them
 static lw_status solve_singular(lwi_work *work, double t)
@@ -251,14 +245,14 @@ static lw_status solve_singular(lwi_work *work, double t)
         memset(W, 0, bytes);
         W[d->rank + i] = 1;
         lwi_cod_q(cod, false, W);
-        d->z[i] = dot(n, W, d->e);
+        d->z[i] = lwi_dot(n, W, d->e);
     }
     for (int j = 0; j < dof; j++) { // B = 1 - W'E W
         memset(d->e, 0, bytes);
         add_excess(d, 1, d->W + (size_t)j * (size_t)n, d->e);
         for (int i = j; i < dof; i++)
             d->B[(size_t)i * (size_t)dof + (size_t)j] =
-                (i == j) - dot(n, d->W + (size_t)i * (size_t)n, d->e);
+                (i == j) - lwi_dot(n, d->W + (size_t)i * (size_t)n, d->e);
     }
     // 1 - W'E W is computed to 1e-15: a smaller pivot than a thousand times that is zero
     const int failed = lwi_cholesky(dof, d->B, 1e-12);

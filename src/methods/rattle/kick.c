@@ -8,6 +8,7 @@
 // by GMRES [saad1986], which needs as many kicks as there are different rates.
 #include "methods/rattle/rattle.h"
 
+#include "base/linear.h"
 #include "spatial/motion.h"
 #include "spatial/rotation.h"
 #include "system/transfer.h"
@@ -127,13 +128,6 @@ static int size_of(const lwi_rattle *d)
     return 6 * d->system.model->nnode;
 }
 
-static double dot(int n, const double *a, const double *b)
-{
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
-}
-
 static void get_loads(const lwi_rattle *d, double *f)
 {
     for (int k = 0; k < d->system.model->nnode; k++) v6_copy(f + 6 * k, d->body[k].f1);
@@ -154,10 +148,10 @@ static double residual(end_job *of, const double *f, double *r, double *size)
     put_motion(d, of->t, of->h);
     of->power = lwi_rattle_forces(d, of->t, of->inputs, true);
     get_loads(d, r);
-    *size = sqrt(dot(n, r, r));
+    *size = sqrt(lwi_dot(n, r, r));
     for (int i = 0; i < n; i++) r[i] -= f[i];
     set_loads(d, f);
-    return sqrt(dot(n, r, r));
+    return sqrt(lwi_dot(n, r, r));
 }
 
 #define DIFFERENCE 1e-7 // e, as a share of the loads
@@ -176,11 +170,11 @@ static void orthogonalise(gmres *g, int k)
     for (int i = 0; i <= k; i++) g->H[i][k] = 0;
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i <= k; i++) {
-            const double part = dot(g->n, g->basis[i], w);
+            const double part = lwi_dot(g->n, g->basis[i], w);
             g->H[i][k] += part;
             for (int j = 0; j < g->n; j++) w[j] -= part * g->basis[i][j];
         }
-    g->H[k + 1][k] = sqrt(dot(g->n, w, w));
+    g->H[k + 1][k] = sqrt(lwi_dot(g->n, w, w));
     for (int j = 0; j < g->n && g->H[k + 1][k] > 0; j++) w[j] /= g->H[k + 1][k];
 }
 
@@ -220,11 +214,11 @@ static void solve(end_job *of, const double *f, const double *r, double *df)
     lwi_rattle *d = of->d;
     gmres g = {.n = size_of(d), .vectors = d->nkrylov};
     double *moved = d->trial, *found = d->answer, ignored;
-    const double length = sqrt(dot(g.n, r, r));
+    const double length = sqrt(lwi_dot(g.n, r, r));
     for (int i = 0; i <= g.vectors; i++) g.basis[i] = d->krylov + (size_t)i * (size_t)g.n;
     for (int j = 0; j < g.n; j++) g.basis[0][j] = r[j] / length;
     g.right[0] = length;
-    const double e = DIFFERENCE * (sqrt(dot(g.n, f, f)) + length);
+    const double e = DIFFERENCE * (sqrt(lwi_dot(g.n, f, f)) + length);
     int k = 0;
     while (k < g.vectors && fabs(g.right[k]) > REDUCED * length) {
         for (int j = 0; j < g.n; j++) moved[j] = f[j] + e * g.basis[k][j];

@@ -48,7 +48,7 @@ static inline void lwi_path_part_lanes(lwi_path_end *a, lwi_path_end *b, int l,
     const double *z = (const double *)from + lane;
 #pragma GCC unroll 8
     for (size_t i = range.first * LWI_LANES; i < range.end * LWI_LANES; i += LWI_LANES) {
-        const lwi_pair two = lwi_pair_at(z + i);
+        const lwi_pair two = lwi_pair_load(z + i);
         x[i] = two[0];
         y[i] = two[1];
     }

@@ -27,7 +27,7 @@ static inline void add_lower(double (*I)[6], const double x[6], const double y[6
 {
     for (int r = 0; r < 6; r++)
         for (int c = 0; c <= r; c += 2) {
-            const lwi_pair sum = lwi_pair_at(I[r] + c) + x[r] * lwi_pair_at(y + c);
+            const lwi_pair sum = lwi_pair_load(I[r] + c) + x[r] * lwi_pair_load(y + c);
             memcpy(I[r] + c, &sum, sizeof sum);
         }
 }
@@ -38,7 +38,7 @@ static inline void forward_rows(double (*L)[6], int n, double (*X)[6])
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < i; k++) add_row(X[i], -L[i][k], X[k]);
         for (int c = 0; c < 6; c += 2) {
-            const lwi_pair scaled = L[i][i] * lwi_pair_at(X[i] + c);
+            const lwi_pair scaled = L[i][i] * lwi_pair_load(X[i] + c);
             memcpy(X[i] + c, &scaled, sizeof scaled);
         }
     }

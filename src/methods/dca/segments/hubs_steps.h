@@ -48,7 +48,7 @@ void lwi_hubs_less_heads(const lwi_hubs *hubs, double *u);
 static inline void add_row(double to[6], double s, const double from[6])
 {
     for (int c = 0; c < 6; c += 2) {
-        const lwi_pair sum = lwi_pair_at(to + c) + s * lwi_pair_at(from + c);
+        const lwi_pair sum = lwi_pair_load(to + c) + s * lwi_pair_load(from + c);
         memcpy(to + c, &sum, sizeof sum);
     }
 }
