@@ -1,5 +1,6 @@
 // adjoint.c -- gradients of results of a run by the adjoint of its Runge-Kutta steps.
 #include "analysis/jumps.h"
+#include "analysis/projection.h"
 #include "analysis/variational.h"
 #include "base/assert.h"
 #include "base/linear.h"
@@ -218,6 +219,16 @@ static lw_status pull_back(lwi_recording *s, lwi_adjoint *a, double t, const dou
     return LW_OK;
 }
 
+// bar of the beginning of a step becomes that before the projection there; after pull_back of its first stage.
+static void project_back(lwi_recording *s, lwi_adjoint *a, double t, const double *vdot)
+{
+    if (!s->d.closed || largest_of(s->kbar, s->nt * s->columns) == 0) return;
+    const lwi_slope_state at = slope_state(s, t, s->X, vdot);
+    for (int c = 0; c < s->columns; c++)
+        lwi_projection_back(s, &at, c, a->nby, s->bar + (size_t)c * (size_t)s->nt,
+                            a->gradient + (size_t)c * (size_t)a->nby, s->factors);
+}
+
 // bar of the end of step i becomes that of its beginning.
 static lw_status step_back(lwi_recording *s, lwi_adjoint *a, long step, lw_error *error)
 {
@@ -237,6 +248,7 @@ static lw_status step_back(lwi_recording *s, lwi_adjoint *a, long step, lw_error
     }
     for (size_t i = 0; i < count; i++)
         for (size_t l = 0; l < size; l++) s->bar[l] += s->Xbar[i * size + l];
+    project_back(s, a, t, K + s->nq);
     return LW_OK;
 }
 
@@ -379,6 +391,7 @@ static lw_status allocate(lwi_recording *s, lw_error *error)
                   {&s->u, n * c},
                   {&s->nu, m * c},
                   {&s->w, nz * c},
+                  {&s->factors, 2 * m + n},
                   {&s->zdot, nz},
                   {&s->tau, n},
                   {&s->out, n},

@@ -1,5 +1,5 @@
 // recording.c -- a run by Runge-Kutta steps that are kept for their derivatives.
-#include "analysis/recording.h"
+#include "analysis/projection.h"
 
 #include "base/assert.h"
 #include "base/differences.h"
@@ -144,6 +144,7 @@ lw_status lwi_recording_step(lwi_recording *s, double t, double h, const double 
     double size;
     TRY(stages(s, t, h, x, error));
     finish_step(s, h, x, &size);
+    lwi_projection_state(s, t + h, s->next);
     return LW_OK;
 }
 
@@ -187,6 +188,7 @@ static lw_status advance(lwi_recording *s, double *t, double end, double *h, lw_
         }
         find_corners(s, *t, step);
         TRY(lwi_recording_append(s, *t, step, s->x, error));
+        lwi_projection_state(s, *t + step, s->next);
         memcpy(s->x, s->next, (size_t)s->nx * sizeof *s->x);
         *t = last ? end : *t + step;
         if (!last || factor < 1) *h = step * fmin(5, fmax(0.2, factor));

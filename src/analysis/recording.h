@@ -107,6 +107,7 @@ typedef struct lwi_recording {
     double *kbar, *Xbar; // [columns][nt], [stages][columns][nt]
     double *bar;         // [columns][nt]
     double *u, *nu, *w;  // [columns][n], [columns][m], [columns][nz]
+    double *factors;     // [2 m + n] of projections
     double (*way)[6];    // [columns][nnode]
     double *tau, *out, *scratch, *slopes, *increment;
 } lwi_recording;

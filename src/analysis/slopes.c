@@ -557,6 +557,22 @@ void lwi_slope_residuals(const lwi_slope *slope, const lwi_slope_state *at, doub
     }
 }
 
+void lwi_slope_constraints(const lwi_slope *slope, const lwi_slope_state *at, double *out)
+{
+    const int m = slope->side[0].cut.m;
+    memset(out, 0, 2 * (size_t)m * sizeof *out);
+    for (int s = 0; s < LWI_SLOPE_SIDES; s++) {
+        lwi_slope_side side = slope->side[s]; // its arrays are scratch
+        const lw_model *model = side.model;
+        const double a = weight[s] / slope->step;
+        memcpy(side.tree.joint_q, model->q0, (size_t)model->nq * sizeof *side.tree.joint_q);
+        lwi_cut_place(&side.cut, &side.tree, at->t, at->q, at->v);
+        lwi_cut_rows(&side.cut, &side.tree, at->t, LWI_CLOSURE_POSITION);
+        for (int i = 0; i < m; i++) out[i] += a * side.cut.phi[i];
+        for (int i = 0; i < m; i++) out[m + i] += a * side.cut.rate[i];
+    }
+}
+
 void lwi_slope_products(const lwi_slope *slope, const lw_model *model, const lwi_slope_state *at,
                         const lwi_slope_rows *r, double *scratch, double *out)
 {

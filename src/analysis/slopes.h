@@ -115,6 +115,8 @@ double lwi_slope_weight(const lwi_slope *slope, int side);
 /** out [tree nv + m + nstate] := dF/dp, dC/dp, -dg/dp of a slope that is not local.  @param scratch  as there */
 void lwi_slope_residuals(const lwi_slope *slope, const lwi_slope_state *at, double *scratch,
                          double *out);
+/** out [2 m] := the derivatives of phi and of J v + b, of a slope that is not local. */
+void lwi_slope_constraints(const lwi_slope *slope, const lwi_slope_state *at, double *out);
 /** Makes the runs that lwi_slope_columns needs. */
 lw_status lwi_slope_observe(lwi_slope *slope, const char *columns, lwi_arena *arena,
                             lw_error *error);

@@ -2,6 +2,7 @@
 #include "analysis/variational.h"
 
 #include "analysis/jumps.h"
+#include "analysis/projection.h"
 
 #include "base/linear.h"
 #include "spatial/vec3.h"
@@ -20,6 +21,7 @@ typedef struct variation {
     double *u, *nu, *w;     // [n], [m], [nz] a unit row
     double *rows;           // [n + m + nz][nby] of F, C and minus the rates of z by the parameters
     double *gradient;       // [numbers]
+    double *projected;      // [2 m][nby] rows of the projection by the parameters
     double *force, *second; // [n], [m] one column
     double *time;           // [nby] of the last jump by the parameters
     double *column;         // [n + m + nz]
@@ -42,6 +44,7 @@ static lw_status allocate(variation *r, lw_error *error)
                   {&r->w, nz},
                   {&r->rows, (n + m + nz) * k},
                   {&r->gradient, (size_t)s->numbers.n},
+                  {&r->projected, 2 * m * k},
                   {&r->force, n},
                   {&r->second, m},
                   {&r->time, k},
@@ -181,6 +184,17 @@ static void differentiate(variation *r, const double *v, int k, double *dk)
     lwi_lower_tsolve(s->n, s->d.M, dk + n);
 }
 
+// r->S at the beginning of a step, on the manifold.
+static void project(variation *r, const lwi_slope_state *at)
+{
+    lwi_recording *s = r->s;
+    if (!s->d.closed) return;
+    lwi_projection_rows(s, at, r->nby, r->gradient, s->factors, r->projected);
+    for (int k = 0; k < r->nby; k++)
+        lwi_projection_forward(s, r->nby, k, r->projected, r->S + (size_t)k * (size_t)s->nt,
+                               s->factors);
+}
+
 // r->dK of stage i of a step by h, at (t, x) with the accelerations vdot.
 static lw_status add_stage(variation *r, int stage, double t, double h, const double *x,
                            const double *vdot, lw_error *error)
@@ -192,6 +206,7 @@ static lw_status add_stage(variation *r, int stage, double t, double h, const do
     const lwi_number_state numbers = {s->model, &s->d, &s->tree, t, x + s->nq, s->lambda};
     const lwi_slope_state at = {t,         x,        x + s->nq,        vdot,        s->lambda,
                                 s->inputs, &s->tree, x + s->nq + s->n, s->d.tangent};
+    if (stage == 0) project(r, &at);
     for (int i = 0; i < s->n + s->m + s->nz; i++) fill_row(r, &numbers, &at, i);
     fill_columns(r, &at);
     for (int k = 0; k < r->nby; k++) {

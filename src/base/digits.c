@@ -14,6 +14,7 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #ifdef __SIZEOF_INT128__
@@ -273,6 +274,33 @@ static inline char *put_number(char *to, double value)
     return arrange(to + (bits >> 63), digits, X);
 }
 
+static inline char *arrange_rounded(char *to, uint64_t digits, int X)
+{
+    const bool carry = digits == 10 * (uint64_t)SMALLEST;
+    return arrange(to, carry ? SMALLEST : digits, X + carry);
+}
+
+// The same with 15 or 16 digits if they read back to the value.  Digits that end with 5 may be those of a number below: they
+// are rounded both ways.
+static char *put_shortest(char *to, double value)
+{
+    uint64_t bits, digits;
+    int X;
+    memcpy(&bits, &value, sizeof bits);
+    if (!find_digits_of(bits, &digits, &X)) return NULL;
+    *to = '-';
+    char *first = to + (bits >> 63);
+    for (uint64_t unit = 100; unit > 1; unit /= 10) {
+        const uint64_t up = (digits + unit / 2) / unit, down = (digits + unit / 2 - 1) / unit;
+        for (uint64_t rounded = up; rounded >= down; rounded--) {
+            char *end = arrange_rounded(first, rounded * unit, X);
+            *end = 0;
+            if (lwi_number_value(to) == value) return end;
+        }
+    }
+    return arrange(first, digits, X);
+}
+
 // w 10^k by the first 192 bits of the product.  False: too close to the middle between two numbers, or not normal.
 static bool read_scaled(uint64_t w, int k, double *value)
 {
@@ -307,6 +335,12 @@ static char *put_number(char *to, double value)
     return NULL;
 }
 
+static char *put_shortest(char *to, double value)
+{
+    (void)to, (void)value;
+    return NULL;
+}
+
 #endif
 
 int lwi_number_digits(double value, char text[LWI_NUMBER_ROOM])
@@ -329,9 +363,15 @@ static inline char *put(char *text, double value)
     return end ? end : text + snprintf(text, LWI_NUMBER_ROOM, "%.17g", value);
 }
 
-char *lwi_number_put(char text[LWI_NUMBER_ROOM], double value)
+char *lwi_number_put_shortest(char text[LWI_NUMBER_ROOM], double value)
 {
-    return put(text, value);
+    if (value == 0) return put(text, value);
+    char *end = put_shortest(text, value);
+    for (int digits = 15; !end; digits++) {
+        char *last = text + snprintf(text, LWI_NUMBER_ROOM, "%.*g", digits, value);
+        if (digits >= 17 || strtod(text, NULL) == value) end = last;
+    }
+    return end;
 }
 
 int lwi_numbers_put(const double *value, int n, char *text, size_t room, char **end)

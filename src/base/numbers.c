@@ -103,16 +103,19 @@ double lwi_number_value(const char *text)
 
 void lwi_number_write(double value, char *text, size_t size)
 {
-    char shortest[32] = "nan";
+    char shortest[LWI_NUMBER_ROOM] = "nan";
     lwi_numbers numbers;
     if (lwi_numbers_begin(&numbers)) {
-        for (int digits = 15; digits <= 17; digits++) {
-            snprintf(shortest, sizeof shortest, "%.*g", digits, value);
-            if (strtod(shortest, NULL) == value) break;
-        }
+        *lwi_number_put_shortest(shortest, value) = 0;
         lwi_numbers_end(&numbers);
     }
     snprintf(text, size, "%s", shortest);
+}
+
+void lwi_number_print(FILE *file, double value)
+{
+    char text[LWI_NUMBER_ROOM];
+    fwrite(text, 1, (size_t)(lwi_number_put_shortest(text, value) - text), file);
 }
 
 // n numbers with commas between and nothing behind; a plain locale is set.

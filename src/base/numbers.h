@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /** Numbers of this thread are read and written with a decimal point until lwi_numbers_end. */
 typedef struct lwi_numbers {
@@ -40,10 +41,12 @@ enum { LWI_NUMBER_DIGITS = 24, LWI_NUMBER_ROOM = 48 };
  *  the room may be overwritten.  @return how many; 0: left to `printf`: zero, not finite, too close to a tie */
 int lwi_number_digits(double value, char text[LWI_NUMBER_ROOM]);
 
-/** The characters of "%.17g" of any number, in the C locale (lwi_numbers_begin), without an end; behind them the rest of
- *  the room may be overwritten.  @return behind the last one */
-char *lwi_number_put(char text[LWI_NUMBER_ROOM], double value);
-/** The same of n numbers, each with a comma behind it, as many as fit into `room` bytes, more than LWI_NUMBER_ROOM.
+/** The fewest characters that read back to the same bits, of any number, in the C locale (lwi_numbers_begin), without an
+ *  end: 0.1 where "%.17g" is 0.10000000000000001; the rest of the room may be overwritten.  @return behind the last one */
+char *lwi_number_put_shortest(char text[LWI_NUMBER_ROOM], double value);
+void lwi_number_print(FILE *file, double value); ///< the same characters, into a file
+/** The characters of "%.17g" of n numbers, each with a comma behind it, as many as fit into `room` bytes, more than
+ *  LWI_NUMBER_ROOM.
  *  @param end  behind the last comma     @return how many */
 int lwi_numbers_put(const double *value, int n, char *text, size_t room, char **end);
 /** Writes a number >= 0, at most eleven bytes, without a zero byte.  @return its end */

@@ -60,6 +60,15 @@ void lwi_loop_multipliers(lwi_loop_derivatives *l, const lwi_state_derivatives *
     for (int i = 0; i < d->rows.m; i++) lambda[i] /= l->cut.len[i];
 }
 
+void lwi_loop_particular(lwi_loop_derivatives *l, const lwi_state_derivatives *d,
+                         const double *rows, double *out)
+{
+    memset(out, 0, (size_t)d->rows.n * sizeof *out);
+    for (int i = 0; i < d->rows.m; i++) l->rhs[i] = rows[i] / l->cut.len[i];
+    lwi_cod_solve_t(&l->cod, l->rhs, out);
+    for (int i = 0; i < d->rows.n; i++) out[i] *= l->unit[i];
+}
+
 lw_status lwi_loop_reduce(lwi_loop_derivatives *l, const lwi_state_derivatives *d, double t,
                           lw_error *error)
 {

@@ -33,6 +33,9 @@ lw_status lwi_loop_factor(const lw_model *model, lwi_loop_derivatives *l,
 /** lambda [m] with J'lambda = force [n] in the sense of least squares; after lwi_loop_factor. */
 void lwi_loop_multipliers(lwi_loop_derivatives *l, const lwi_state_derivatives *d,
                           const double *force, double *lambda);
+/** out [n] := the smallest speeds with J out = rows [m]; after lwi_loop_factor.  Its transpose is lwi_loop_multipliers. */
+void lwi_loop_particular(lwi_loop_derivatives *l, const lwi_state_derivatives *d,
+                         const double *rows, double *out);
 /** N and the factor of N'M N, for lwi_loop_column; after lwi_loop_factor.  @return LW_ERR_SINGULAR: no mass moves with some
  *  direction */
 lw_status lwi_loop_reduce(lwi_loop_derivatives *l, const lwi_state_derivatives *d, double t,

@@ -83,7 +83,7 @@ static motion motion_of(const lwi_number_state *at, int node, const double (*way
     const lwi_screws *s = &at->d->tree.screws;
     const int last = node < 0 ? -1 : s->last[node];
     motion m = {{0}, {0}, {0}};
-    if (node >= 0) v6_copy(m.x, way[node]);
+    if (node >= 0 && way) v6_copy(m.x, way[node]);
     if (last >= 0) {
         v6_copy(m.V, s->screw[last].V);
         v6_copy(m.A, s->screw[last].A);
@@ -227,6 +227,25 @@ static row_sums sum_rows(const lwi_row_derivatives *row, int n, const double *nu
     return sum;
 }
 
+/** By what the rows of all cut joints are multiplied. */
+typedef struct row_factors {
+    const double *nu, *lambda; // [rows] of C, and of F; NULL: none
+    const double *mu, *kappa;  // [rows] of phi and of J v + b; NULL: none
+} row_factors;
+
+// The same of mu'phi + kappa'(J v + b).
+static row_sums sum_constraints(const lwi_row_derivatives *row, int n, const double *mu,
+                                const double *kappa)
+{
+    row_sums sum = {.pose = {0}};
+    for (int r = 0; r < n; r++) {
+        v6_axpy(sum.pose, mu[r], row[r].J);
+        v6_axpy(sum.pose, kappa[r], row[r].rate_by_pose);
+        v6_axpy(sum.rate, kappa[r], row[r].J);
+    }
+    return sum;
+}
+
 // What a displacement of F2 changes, of F1 the opposite.
 static lwi_number_load load_of_rows(const row_sums *sum, const lwi_row_sides *s, const double x1[6],
                                     const double x2[6])
@@ -257,10 +276,11 @@ static lwi_number_load load_of_rows(const row_sums *sum, const lwi_row_sides *s,
 }
 
 // Of a distance: phi = d.d/(2 l) - l/2.
-static double by_length(const lwi_joint *joint, const lwi_row_derivatives *row, double nu,
-                        double lambda, const double D[6])
+static double by_length(double length, const lwi_row_derivatives *row, const row_factors *f, int i,
+                        const double D[6])
 {
-    return (lambda * v6_dot(row->J, D) - nu * row->second) / joint->par.length;
+    if (f->mu) return -(f->mu[i] * (length + row->phi) + f->kappa[i] * row->rate) / length;
+    return (f->lambda[i] * v6_dot(row->J, D) - f->nu[i] * row->second) / length;
 }
 
 static int node_of(const lw_model *model, int body)
@@ -270,7 +290,7 @@ static int node_of(const lw_model *model, int body)
 
 // Adds the terms of loop-closing joint `loop`, rows `part`, to the loads of its links and to its own places.
 static void add_cut(const lwi_model_numbers *n, const lwi_number_state *at, int loop, int part,
-                    const double *nu, const double (*way)[6], double scale, double *gradient)
+                    const row_factors *f, const double (*way)[6], double scale, double *gradient)
 {
     const lw_model *model = at->model;
     const lwi_row_part *p = &at->d->rows.part[part];
@@ -280,7 +300,9 @@ static void add_cut(const lwi_model_numbers *n, const lwi_number_state *at, int 
     double *own = gradient + n->cut + LWI_NUMBERS_CUT * loop, factor[6];
     lwi_row_sides s;
     lwi_row_sides_place(model, &at->d->tree.screws, at->work, joint, at->t, &s);
-    const row_sums sum = sum_rows(row, p->nrow, nu + p->first, at->lambda + p->first);
+    const row_sums sum = f->mu
+                             ? sum_constraints(row, p->nrow, f->mu + p->first, f->kappa + p->first)
+                             : sum_rows(row, p->nrow, f->nu + p->first, f->lambda + p->first);
     const motion m[2] = {motion_of(at, node[0], way), motion_of(at, node[1], way)};
     const lwi_number_load load = load_of_rows(&sum, &s, m[0].x, m[1].x);
     for (int side = 0; side < 2; side++) {
@@ -295,20 +317,18 @@ static void add_cut(const lwi_model_numbers *n, const lwi_number_state *at, int 
     motion_to(D, s.R, s.p, relative);
     for (int r = 0; r < joint->type->nc; r++)
         if (joint->type->row[r].kind == LWI_ROW_LENGTH)
-            own[12] +=
-                scale * by_length(joint, &row[r], nu[p->first + r], at->lambda[p->first + r], D);
+            own[12] += scale * by_length(joint->par.length, &row[r], f, p->first + r, D);
 }
 
 // Coordinates of joints of the tree do not depend on places.
-static void add_cuts(const lwi_model_numbers *n, const lwi_number_state *at, const double *nu,
+static void add_cuts(const lwi_model_numbers *n, const lwi_number_state *at, const row_factors *f,
                      const double (*way)[6], double scale, double *gradient)
 {
     for (int i = 0; i < at->d->rows.npart; i++) {
         const lwi_row_part *p = &at->d->rows.part[i];
         if (p->rotors || at->model->joint[p->joint].node >= 0) continue;
         for (int loop = 0; loop < at->model->nloop; loop++)
-            if (at->model->loop[loop] == p->joint)
-                add_cut(n, at, loop, i, nu, way, scale, gradient);
+            if (at->model->loop[loop] == p->joint) add_cut(n, at, loop, i, f, way, scale, gradient);
     }
 }
 
@@ -368,6 +388,25 @@ void lwi_number_gradient(const lwi_model_numbers *n, const lwi_number_state *at,
     add_springs(n, at, u, scale, gradient + n->spring);
     if (!n->places) return;
     memset(n->load, 0, (size_t)model->nnode * sizeof *n->load);
-    if (at->d->closed) add_cuts(n, at, nu, way, scale, gradient);
+    const row_factors rows = {.nu = nu, .lambda = at->lambda};
+    if (at->d->closed) add_cuts(n, at, &rows, way, scale, gradient);
     for (int k = model->nnode - 1; k >= 0; k--) add_frame(n, at, k, u, way, scale, gradient);
+}
+
+void lwi_number_constraints(const lwi_model_numbers *n, const lwi_number_state *at,
+                            const double *mu, const double *kappa, double scale, double *gradient)
+{
+    const lw_model *model = at->model;
+    const row_factors rows = {.mu = mu, .kappa = kappa};
+    if (!n->places || !at->d->closed) return;
+    memset(n->load, 0, (size_t)model->nnode * sizeof *n->load);
+    add_cuts(n, at, &rows, NULL, scale, gradient);
+    for (int k = model->nnode - 1; k >= 0; k--) {
+        const int parent = model->node[k].parent;
+        const motion before = motion_of(at, parent, NULL);
+        double factor[6];
+        if (parent >= 0) add_load(&n->load[parent], &n->load[k], 1);
+        factor_of(&n->load[k], &before, factor);
+        add_factor(at, parent, factor, scale, gradient + n->frame + 6 * k);
+    }
 }

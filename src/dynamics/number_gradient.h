@@ -62,5 +62,9 @@ void lwi_number_ways(const lwi_number_state *at, const double *u, double (*way)[
 void lwi_number_gradient(const lwi_model_numbers *numbers, const lwi_number_state *at,
                          const double *u, const double *nu, const double (*way)[6], double scale,
                          double *gradient);
+/** gradient [numbers n] += scale times the derivatives of mu'phi + kappa'(J v + b), of the rows of loops.
+ *  @param mu, kappa  [rows] */
+void lwi_number_constraints(const lwi_model_numbers *numbers, const lwi_number_state *at,
+                            const double *mu, const double *kappa, double scale, double *gradient);
 
 #endif

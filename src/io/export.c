@@ -1,5 +1,6 @@
 // export.c -- the tree of links of a model, for robot formats.
 #include "base/assert.h"
+#include "base/numbers.h"
 #include "io/export.h"
 
 #include "io/frames.h"
@@ -62,7 +63,10 @@ void lwi_export_numbers(const lwi_export *x, const char *name, const double *v, 
     for (int i = 0; i < n; i++) keep = keep || v[i] != 0;
     if (!keep) return;
     fprintf(x->file, " %s=\"", name);
-    for (int i = 0; i < n; i++) fprintf(x->file, i ? " %.17g" : "%.17g", v[i] + 0.0); // no -0
+    for (int i = 0; i < n; i++) {
+        if (i) fputc(' ', x->file);
+        lwi_number_print(x->file, v[i] + 0.0); // no -0
+    }
     fputc('"', x->file);
 }
 

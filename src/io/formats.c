@@ -9,7 +9,7 @@ static const lw_part_info formats[] = {
 #define X(format, endings) {#format, "models are read: " endings, NULL},
     LWI_READER_LIST(X)
 #undef X
-        {"native", "models are written: .yaml (canonical order, 17 digits)", NULL},
+        {"native", "models are written: .yaml (canonical order, the fewest digits)", NULL},
     {"urdf", "trees are written: .urdf", NULL},
     {"mjcf", "trees are written: .mjcf .xml", NULL},
     {"hdf5", "results are written and read: .h5", NULL},

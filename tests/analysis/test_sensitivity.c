@@ -130,6 +130,65 @@ static void test_four_bar_by_adjoint(void **state)
     lw_model_destroy(model);
 }
 
+// The same on a carriage that a drive moves.
+static const char carriage_text[] =
+    "linkwork: 1\n"
+    "gravity: [0, -9.81, 0]\n"
+    "parameters: {crank: 0.4, swing: 0.05, line: 1}\n"
+    "bodies:\n"
+    "  carriage: {mass: 2, position: [1, 0, 0]}\n"
+    "  crank_rod: {mass: line*crank, inertia: [0, 0.01, 0.01, 0, 0, 0], position: [0, crank/2, "
+    "0]}\n"
+    "  coupler_rod: {mass: 1, inertia: [0, 0.08, 0.08, 0, 0, 0], position: [0.5, (crank + 0.7)/2, "
+    "0]}\n"
+    "  rocker_rod: {mass: 1, inertia: [0.08, 0, 0.08, 0, 0, 0], position: [1, 0.35, 0]}\n"
+    "joints:\n"
+    "  slide: {type: prismatic, between: [ground, carriage], at: [1, 0, 0], axis: [1, 0, 0],\n"
+    "    motion: {q0: {type: sine, amplitude: swing, omega: 3}}}\n"
+    "  A: {type: revolute, between: [ground, crank_rod], at: [0, 0, 0], axis: [0, 0, 1],\n"
+    "    spring: {q0: {stiffness: 30}}}\n"
+    "  B: {type: revolute, between: [crank_rod, coupler_rod], at: [0, crank, 0], axis: [0, 0, 1]}\n"
+    "  C: {type: revolute, between: [coupler_rod, rocker_rod], at: [1, 0.7, 0], axis: [0, 0, 1]}\n"
+    "  D: {type: revolute, between: [carriage, rocker_rod], at: [1, 0, 0], axis: [0, 0, 1]}\n"
+    "measures:\n"
+    "  middle: {of: body.coupler_rod.x}\n"
+    "  speed: {of: joint.A.qd0}\n"
+    "simulation: {duration: 20}\n";
+
+// Derivatives of a long run with loops have the errors of its steps, not those of drift from the loops, which are thirty
+// times larger and more.
+static void keeps_to_loops(const char *text, int n, const char *const *by, double tolerance,
+                           double within)
+{
+    lw_options options;
+    lw_model *model = parse(text, &options);
+    options.duration = options.sample = 20;
+    options.rtol = options.atol = tolerance;
+    lw_sensitivity *s = by_adjoint(model, &options, n, by, LW_STATISTIC_LAST);
+    same_forward(s, model, &options, n, by, LW_STATISTIC_LAST);
+    options.rtol = options.atol = 1e-13;
+    lw_sensitivity *fine =
+        by_method(model, &options, n, by, LW_STATISTIC_LAST, LW_SENSITIVITY_FORWARD);
+    for (int c = 0; c < 2; c++)
+        for (int k = 0; k < n; k++) {
+            const double expected = lw_sensitivity_at(fine, k, c, LW_STATISTIC_LAST, NULL);
+            lwt_near(lw_sensitivity_at(s, k, c, LW_STATISTIC_LAST, NULL), expected,
+                     within * fabs(expected));
+        }
+    lw_sensitivity_destroy(fine);
+    lw_sensitivity_destroy(s);
+    lw_model_destroy(model);
+}
+
+static void test_long_loops(void **state)
+{
+    (void)state;
+    static const char *const by[] = {"crank", "coupler", "base", "line", "rate"};
+    static const char *const carriage_by[] = {"swing", "line", "crank"};
+    keeps_to_loops(model_text, 5, by, 1e-10, 1e-8);
+    keeps_to_loops(carriage_text, 3, carriage_by, 1e-12, 5e-9);
+}
+
 // A free body with an arm on a ball joint, a spring and a damper between points; the start depends on a parameter.
 static const char floating_text[] =
     "linkwork: 1\n"
@@ -384,6 +443,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_four_bar),
                                        cmocka_unit_test(test_integral),
                                        cmocka_unit_test(test_four_bar_by_adjoint),
+                                       cmocka_unit_test(test_long_loops),
                                        cmocka_unit_test(test_floating_by_adjoint),
                                        cmocka_unit_test(test_late_by_adjoint),
                                        cmocka_unit_test(test_loose_loop_by_adjoint),

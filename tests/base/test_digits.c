@@ -211,6 +211,60 @@ static void rows_are_written_in_pieces(void **state)
     }
 }
 
+// No text with fewer digits reads back to the same bits.
+static void shortest(double value)
+{
+    char text[LWI_NUMBER_ROOM], fewer[64];
+    double again;
+    *lwi_number_put_shortest(text, value) = 0;
+    again = strtod(text, NULL);
+    if (memcmp(&again, &value, sizeof value) != 0) fail_msg("%a: '%s' is %a", value, text, again);
+    int digits = 0;
+    for (const char *c = text + strspn(text, "-0."); *c && *c != 'e'; c++) digits += *c != '.';
+    if (strcspn(text, ".e") == strlen(text)) return; // zeros of an integer are no digits of it
+    snprintf(fewer, sizeof fewer, "%.*e", digits - 2 < 0 ? 0 : digits - 2, value);
+    if (digits > 15 && strtod(fewer, NULL) == value)
+        fail_msg("%a: '%s', also %s", value, text, fewer);
+    if (digits <= 15) assert_true(digits < 2 || strtod(fewer, NULL) != value);
+}
+
+static void the_shortest_text_reads_back(void **state)
+{
+    static const struct {
+        double value;
+        const char *text;
+    } known[] = {{0.1, "0.1"},
+                 {-0.3, "-0.3"},
+                 {0.1 + 0.2, "0.30000000000000004"},
+                 {1e-5, "1e-05"},
+                 {1e22, "1e+22"},
+                 {0.0001, "0.0001"},
+                 {1e23, "1e+23"}, // of 17 digits 9.9999999999999992e+22
+                 {0.99999999999999989, "0.9999999999999999"},
+                 {5e-324, "4.94065645841247e-324"},
+                 {0, "0"},
+                 {-0.0, "-0"},
+                 {123456, "123456"},
+                 {INFINITY, "inf"}};
+    enum { N = 40000 };
+    uint64_t x = 3;
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        char text[LWI_NUMBER_ROOM];
+        *lwi_number_put_shortest(text, known[i].value) = 0;
+        assert_string_equal(text, known[i].text);
+    }
+    for (int i = 0; i < N; i++) {
+        const uint64_t bits = next(&x);
+        double value;
+        memcpy(&value, &bits, sizeof value);
+        if (isnormal(value)) shortest(value);
+        shortest((double)(next(&x) % 100000) / 1000);
+        shortest(-(double)(next(&x) % 100000000) * 1e-11);
+        shortest(nextafter((double)(i + 1) / 1e4, i % 2 ? 0 : 10));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -220,6 +274,7 @@ int main(void)
         cmocka_unit_test(rows_are_written_in_pieces),
         cmocka_unit_test(numbers_are_read_as_by_strtod),
         cmocka_unit_test(integers_are_those_of_printf),
+        cmocka_unit_test(the_shortest_text_reads_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

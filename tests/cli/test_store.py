@@ -201,7 +201,7 @@ class Store(InFolder):
 
     def test_disk_full_and_folders_that_cannot_be_written(self):
         whole = self.whole()
-        for size in (100, 500, 1500, 3000, 4000):  # of any file: the manifest, a part
+        for size in (100, 500, 1500, 3000, 3300):  # of any file: the manifest, a part
 
             def limit(size=size):
                 resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))

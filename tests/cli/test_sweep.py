@@ -94,7 +94,7 @@ class Sweep(InFolder):
         self.assertEqual(sorted(os.listdir(self.path)), ["study.csv", "study.yaml"])
         rows = self.rows("study.csv")
         self.assertEqual([(r["instance"], r["l"], r["c"], r["failure"]) for r in rows][:2],
-                         [("0", "0.40000000000000002", "1", ""), ("1", "0.40000000000000002", "4", "")])
+                         [("0", "0.4", "1", ""), ("1", "0.4", "4", "")])
         self.assertEqual(len(rows), 6)
         for row in rows:
             one = json.loads(self.run_ok("run", *words, "--set", "l=" + row["l"], "--set", "c=" + row["c"], "--json"))

@@ -82,6 +82,11 @@ typedef struct lwi_mesh_solid {
     double inertia[6]; ///< xx yy zz xy xz yz about the mass centre
 } lwi_mesh_solid;
 
+/** Is the surface closed?  Vertices with equal coordinates are one.
+ *  @return LW_ERR_MODEL with an edge that one triangle has and no other in the opposite direction; LW_ERR_MEMORY */
+lw_status lwi_mesh_check_closed(const lwi_mesh *mesh, const lw_allocator *allocator,
+                                lw_error *error);
+
 /** Volume, mass centre and inertia of a mesh after a map.  A mesh without triangles is its convex hull.
  *  @return LW_ERR_MODEL with the reason: volume too small or negative, triangles of different orientation */
 lw_status lwi_mesh_solid_of(const lwi_mesh *mesh, lwi_mesh_fill fill, const lwi_mesh_map *map,

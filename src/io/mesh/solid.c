@@ -131,6 +131,74 @@ static lw_status check_orientation(const integrals *s, lwi_arena *arena, lw_erro
     return LW_OK;
 }
 
+// --------------------------------------------------------------------------------- closed surfaces
+
+typedef struct place {
+    float x[3];
+    int vertex;
+} place;
+
+static int by_place(const void *a, const void *b)
+{
+    const place *p = a, *q = b;
+    for (int k = 0; k < 3; k++)
+        if (p->x[k] != q->x[k]) return (p->x[k] > q->x[k]) - (p->x[k] < q->x[k]);
+    return 0;
+}
+
+// Of each vertex the first one, in some order, that has its coordinates.
+static int *joined_vertices(const lwi_mesh *m, lwi_arena *arena)
+{
+    place *at = lwi_arena_push(arena, (size_t)m->nvertex, sizeof *at);
+    int *first = lwi_arena_push(arena, (size_t)m->nvertex, sizeof *first);
+    if (!at || !first) return NULL;
+    for (int i = 0; i < m->nvertex; i++)
+        at[i] = (place){{m->vertex[i][0], m->vertex[i][1], m->vertex[i][2]}, i};
+    qsort(at, (size_t)m->nvertex, sizeof *at, by_place);
+    for (int i = 0, begin = 0; i < m->nvertex; i++) {
+        if (by_place(&at[begin], &at[i]) != 0) begin = i;
+        first[at[i].vertex] = at[begin].vertex;
+    }
+    return first;
+}
+
+// Every edge has as many triangles in one direction as in the other.
+static lw_status check_closed(const lwi_mesh *m, lwi_arena *arena, lw_error *error)
+{
+    int(*edge)[2] = lwi_arena_push(arena, 3 * (size_t)m->ntriangle, sizeof *edge);
+    int(*back)[2] = lwi_arena_push(arena, 3 * (size_t)m->ntriangle, sizeof *back);
+    const int *first = joined_vertices(m, arena);
+    int n = 0;
+    if (!edge || !back || !first) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a mesh");
+    for (int i = 0; i < 3 * m->ntriangle; i++) {
+        const int *t = m->triangle[i / 3], a = first[t[i % 3]], b = first[t[(i + 1) % 3]];
+        if (a == b) continue;
+        edge[n][0] = back[n][1] = a, edge[n][1] = back[n][0] = b, n++;
+    }
+    qsort(edge, (size_t)n, sizeof *edge, by_edge);
+    qsort(back, (size_t)n, sizeof *back, by_edge);
+    for (int i = 0; i < n; i++) {
+        const int order = by_edge(edge[i], back[i]);
+        const int *alone = order < 0 ? edge[i] : back[i]; // the other list is already behind it
+        if (order != 0)
+            return lwi_fail(error, LW_ERR_MODEL,
+                            "the surface is open at the edge between the vertices %d and %d, "
+                            "expected a closed one",
+                            alone[0] + 1, alone[1] + 1);
+    }
+    return LW_OK;
+}
+
+lw_status lwi_mesh_check_closed(const lwi_mesh *mesh, const lw_allocator *allocator,
+                                lw_error *error)
+{
+    lwi_arena arena;
+    lwi_arena_init(&arena, allocator);
+    const lw_status status = check_closed(mesh, &arena, error);
+    lwi_arena_free(&arena);
+    return status;
+}
+
 static lw_status integrate(const integrals *s, const double *centre, lwi_mesh_solid *solid,
                            lw_error *error)
 {

@@ -1,5 +1,6 @@
 // write.c -- writes a tree as MJCF: nested bodies, joints in series, couplings as
 // equalities, inputs as motors, the initial state as a keyframe.
+#include "base/numbers.h"
 #include "io/export.h"
 
 #include "io/frames.h"
@@ -426,6 +427,14 @@ static void free_rate_of(const lwi_export *x, const lwi_export_link *l, double *
     m3_mul_v(v, l->R, own);
 }
 
+static void put_values(const lwi_export *x, const double *value, int n)
+{
+    for (int k = 0; k < n; k++) {
+        lwi_number_print(x->file, value[k] + 0.0);
+        fputc(' ', x->file);
+    }
+}
+
 static void put_speeds(const lwi_export *x, const family *f)
 {
     const lw_model *m = x->model;
@@ -449,7 +458,7 @@ static void put_speeds(const lwi_export *x, const family *f)
             else
                 free_rate_of(x, l, v);
         }
-        for (int k = 0; k < n; k++) fprintf(x->file, "%.17g ", v[k] + 0.0);
+        put_values(x, v, n);
     }
 }
 
@@ -470,7 +479,7 @@ static void put_start(const lwi_export *x, const family *f)
             quat_from_matrix(q + 3, l->R);
             n = 7;
         }
-        for (int k = 0; k < n; k++) fprintf(x->file, "%.17g ", q[k] + 0.0);
+        put_values(x, q, n);
     }
     put_speeds(x, f);
     fputs("\"/>\n  </keyframe>\n", x->file);

@@ -27,9 +27,8 @@ static void put_row(FILE *file, const lw_table *t, int i)
 {
     const double *row = lwi_table_row(t, i);
     for (int k = 0; k < t->columns; k++) {
-        char text[40] = "";
-        if (isfinite(row[k])) snprintf(text, sizeof text, "%.17g", row[k]);
-        fprintf(file, "%s%s", k ? "," : "", text);
+        if (k) fputc(',', file);
+        if (isfinite(row[k])) lwi_number_print(file, row[k]);
     }
     if (t->text) {
         if (t->columns) fputc(',', file);

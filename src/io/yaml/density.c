@@ -46,8 +46,10 @@ static lw_status solid_of_mesh(lwi_yaml_reading *r, const lw_shape *shape, lw_pl
                 memcpy(mesh.triangle, d->triangles, (size_t)d->ntriangle * sizeof *mesh.triangle);
         }
     }
-    if (status == LW_OK)
+    if (status == LW_OK) // orientations first: where they differ, the edges do not match either
         status = lwi_mesh_solid_of(&mesh, LWI_MESH_EXACT, &map, &arena.allocator, solid, &why);
+    if (status == LW_OK && mesh.ntriangle > 0)
+        status = lwi_mesh_check_closed(&mesh, &arena.allocator, &why);
     lwi_arena_free(&arena);
     if (status == LW_OK) return LW_OK;
     if (status == LW_ERR_MEMORY) return lwi_yaml_no_memory(r);

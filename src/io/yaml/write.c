@@ -1,8 +1,7 @@
 // write.c -- writes the native model file, in the order of the tables of keys.c.
 //
 // The file is a canonical form: bodies with poses in the world, joints with two frames.  Values that are
-// bit for bit the default are omitted, numbers have 17 digits, so that the file reads back to the
-// same bits.  Functions without a name are written inline.
+// bit for bit the default are omitted, numbers have the fewest digits that read back to the same bits.  Functions without a name are written inline.
 #include "base/numbers.h"
 #include "io/yaml/function_names.h"
 #include "io/yaml/write.h"
@@ -111,9 +110,7 @@ static void put_name(const writing *w, const char *name)
 
 static void put_number(const writing *w, double x)
 {
-    char text[LWI_NUMBER_ROOM];
-    const char *end = lwi_number_put(text, x);
-    fwrite(text, 1, (size_t)(end - text), w->file);
+    lwi_number_print(w->file, x);
 }
 
 static void put_numbers(const writing *w, const double *x, int n)

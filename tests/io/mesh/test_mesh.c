@@ -310,6 +310,33 @@ static void an_open_box_is_filled_from_the_centre_of_its_surface(void **state)
     check_box(&hull, 2, 4, 6, (const double[3]){2, 4, 6});
 }
 
+// Where every edge has a triangle on both sides, whether its corners are shared or repeated; not without one of them.
+static void open_surfaces_are_found(void **state)
+{
+    (void)state;
+    float vertex[36][3];
+    int apart[12][3];
+    lw_error error;
+    for (int i = 0; i < 36; i++) {
+        memcpy(vertex[i], box_vertex[box_triangle[i / 3][i % 3]], sizeof vertex[i]);
+        apart[i / 3][i % 3] = i;
+    }
+    const lwi_mesh shared = {box_vertex, box_triangle, 8, 12}, repeated = {vertex, apart, 36, 12};
+    assert_int_equal(lwi_mesh_check_closed(&shared, NULL, &error), LW_OK);
+    assert_int_equal(lwi_mesh_check_closed(&repeated, NULL, &error), LW_OK);
+    for (int left_out = 0; left_out < 12; left_out++) {
+        const int last = apart[11][0];
+        lwi_mesh open = {vertex, apart, 36, 11};
+        apart[left_out][0] = last, apart[left_out][1] = last + 1, apart[left_out][2] = last + 2;
+        assert_int_equal(lwi_mesh_check_closed(&open, NULL, &error), LW_ERR_MODEL);
+        assert_non_null(strstr(error.text, "the surface is open at the edge between the vertices"));
+        for (int k = 0; k < 3; k++) apart[left_out][k] = 3 * left_out + k;
+    }
+    assert_int_equal(
+        lwi_mesh_check_closed(&(lwi_mesh){box_vertex, box_triangle, 8, 1}, NULL, &error),
+        LW_ERR_MODEL);
+}
+
 static void principal_axes_are_sorted_and_right_handed(void **state)
 {
     (void)state;
@@ -345,6 +372,7 @@ int main(void)
         cmocka_unit_test(a_box_inside_a_cloud_is_its_hull),
         cmocka_unit_test(what_has_no_volume_is_refused),
         cmocka_unit_test(an_open_box_is_filled_from_the_centre_of_its_surface),
+        cmocka_unit_test(open_surfaces_are_found),
         cmocka_unit_test(principal_axes_are_sorted_and_right_handed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
