@@ -1,7 +1,7 @@
 // codegen.h -- standalone C of one model's dynamics.
 //
 // The generated files need a C17 compiler and libm, nothing of this library: straight-line
-// functions without allocation, hidden state or loops.  Constants of the model are literals; terms that are zero are
+// functions without allocation or hidden state.  Constants of the model are literals; terms that are zero are
 // left out.
 #ifndef LINKWORK_CODEGEN_H
 #define LINKWORK_CODEGEN_H
@@ -24,7 +24,10 @@ extern "C" {
     X(coordinate_rates, "time derivatives of the coordinates")                                     \
     X(momenta, "joint momenta from speeds")                                                        \
     X(momenta_rates, "speeds and rates of momenta from joint momenta")                             \
-    X(kinematics, "poses of the bodies")
+    X(kinematics, "poses of the bodies")                                                           \
+    X(constraints, "residuals of closed loops")                                                    \
+    X(project_positions, "dependent coordinates of closed loops (Newton's method)")                \
+    X(project_velocities, "dependent speeds of closed loops")
 
 #define X(name, summary) LW_CODEGEN_##name,
 enum { LW_CODEGEN_LIST(X) LW_CODEGEN_COUNT };
@@ -41,7 +44,7 @@ typedef struct lw_codegen_desc {
 
 /** Operations of one generated function. */
 typedef struct lw_codegen_count {
-    const char *function;
+    const char *function; ///< NULL: not generated for this model
     int multiplications, additions, divisions, signs;
     int sines; ///< calls of sin and cos
 } lw_codegen_count;

@@ -25,8 +25,9 @@ static void print_counts(const cli_arguments *arguments, const char *name,
     printf("%s/%s.c\n\n  %-20s %8s %8s %8s %8s\n", arguments->output[0], name, "function", "mul",
            "add", "div", "sin cos");
     for (int i = 0; i < LW_CODEGEN_COUNT; i++)
-        printf("  %-20s %8d %8d %8d %8d\n", counts[i].function, counts[i].multiplications,
-               counts[i].additions, counts[i].divisions, counts[i].sines);
+        if (counts[i].function)
+            printf("  %-20s %8d %8d %8d %8d\n", counts[i].function, counts[i].multiplications,
+                   counts[i].additions, counts[i].divisions, counts[i].sines);
 }
 
 cli_exit cli_codegen(const cli_arguments *arguments)

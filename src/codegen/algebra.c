@@ -18,7 +18,7 @@ void lwi_add(lwi_codegen_graph *g, int n, val *a, const val *b)
     for (int i = 0; i < n; i++) a[i] = add(g, a[i], b[i]);
 }
 
-val lwi_dot(lwi_codegen_graph *g, int n, const val *a, const val *b)
+val lwi_codegen_dot(lwi_codegen_graph *g, int n, const val *a, const val *b)
 {
     val sum = lit(g, 0);
     for (int i = 0; i < n; i++) sum = madd(g, sum, a[i], b[i]);
@@ -43,7 +43,7 @@ void lwi_cross_add(lwi_codegen_graph *g, val c[3], const val a[3], const val b[3
 void lwi_rotate(lwi_codegen_graph *g, val b[3], const val R[9], const val a[3])
 {
     const val c[3] = {a[0], a[1], a[2]};
-    for (int i = 0; i < 3; i++) b[i] = lwi_dot(g, 3, R + 3 * i, c);
+    for (int i = 0; i < 3; i++) b[i] = lwi_codegen_dot(g, 3, R + 3 * i, c);
 }
 
 void lwi_rotate_back(lwi_codegen_graph *g, val b[3], const val R[9], const val a[3])
@@ -51,7 +51,7 @@ void lwi_rotate_back(lwi_codegen_graph *g, val b[3], const val R[9], const val a
     const val c[3] = {a[0], a[1], a[2]};
     for (int i = 0; i < 3; i++) {
         const val column[3] = {R[i], R[3 + i], R[6 + i]};
-        b[i] = lwi_dot(g, 3, column, c);
+        b[i] = lwi_codegen_dot(g, 3, column, c);
     }
 }
 
@@ -61,7 +61,7 @@ void lwi_product(lwi_codegen_graph *g, val C[9], const val A[9], const val B[9])
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
             const val column[3] = {B[j], B[3 + j], B[6 + j]};
-            D[3 * i + j] = lwi_dot(g, 3, A + 3 * i, column);
+            D[3 * i + j] = lwi_codegen_dot(g, 3, A + 3 * i, column);
         }
     for (int i = 0; i < 9; i++) C[i] = D[i];
 }
@@ -74,7 +74,7 @@ void lwi_symmetric(lwi_codegen_graph *g, val b[3], const val J[6], const val a[3
 
 void lwi_quaternion(lwi_codegen_graph *g, val R[9], const val q[4])
 {
-    const val s = mul(g, lit(g, 2), inverse(g, lwi_dot(g, 4, q, q)));
+    const val s = mul(g, lit(g, 2), inverse(g, lwi_codegen_dot(g, 4, q, q)));
     val sq[4], ww[3], d[3];
     for (int i = 0; i < 4; i++) sq[i] = mul(g, s, q[i]);
     for (int i = 0; i < 3; i++) d[i] = mul(g, sq[1 + i], q[1 + i]); // 2xx, 2yy, 2zz
@@ -176,7 +176,7 @@ void lwi_art_apply(lwi_codegen_graph *g, val b[6], lwi_art *M, const val a[6])
     for (int i = 0; i < 6; i++) {
         val row[6];
         for (int j = 0; j < 6; j++) row[j] = *lwi_art_at(M, i, j);
-        sum[i] = lwi_dot(g, 6, row, a);
+        sum[i] = lwi_codegen_dot(g, 6, row, a);
     }
     for (int i = 0; i < 6; i++) b[i] = sum[i];
 }
@@ -204,14 +204,23 @@ void lwi_art_turn(lwi_codegen_graph *g, const lwi_turn *t, lwi_art *M)
     lwi_turn_out(g, t, M->p + 3);
 }
 
-void lwi_art_rotate_linear(lwi_codegen_graph *g, const val R[9], lwi_art *M)
+static void rotate_symmetric(lwi_codegen_graph *g, const val R[9], val A[6])
 {
-    const val *A = M->A;
     const val full[9] = {A[0], A[3], A[4], A[3], A[1], A[5], A[4], A[5], A[2]};
     val RA[9];
     lwi_product(g, RA, R, full);
     for (int i = 0; i < 3; i++)
-        for (int j = i; j < 3; j++) M->A[packed(i, j)] = lwi_dot(g, 3, RA + 3 * i, R + 3 * j);
+        for (int j = i; j < 3; j++) A[packed(i, j)] = lwi_codegen_dot(g, 3, RA + 3 * i, R + 3 * j);
+}
+
+void lwi_art_rotate(lwi_codegen_graph *g, const val R[9], lwi_art *M)
+{
+    val RB[9];
+    rotate_symmetric(g, R, M->A);
+    rotate_symmetric(g, R, M->C);
+    lwi_product(g, RB, R, M->B);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) M->B[3 * i + j] = lwi_codegen_dot(g, 3, RB + 3 * i, R + 3 * j);
     lwi_rotate(g, M->p, R, M->p);
     lwi_rotate(g, M->p + 3, R, M->p + 3);
 }

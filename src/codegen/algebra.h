@@ -50,7 +50,7 @@ void lwi_zero(lwi_codegen_graph *g, int n, val *a);
 void lwi_literals(lwi_codegen_graph *g, int n, val *a, const double *x);
 /** a += b */
 void lwi_add(lwi_codegen_graph *g, int n, val *a, const val *b);
-val lwi_dot(lwi_codegen_graph *g, int n, const val *a, const val *b);
+val lwi_codegen_dot(lwi_codegen_graph *g, int n, const val *a, const val *b);
 /** c = a x b */
 void lwi_cross(lwi_codegen_graph *g, val c[3], const val a[3], const val b[3]);
 /** c += a x b */
@@ -94,8 +94,8 @@ void lwi_art_apply(lwi_codegen_graph *g, val b[6], lwi_art *M, const val a[6]);
 void lwi_art_add(lwi_codegen_graph *g, lwi_art *M, const lwi_art *N);
 /** The same inertia in the axes before a rotation. */
 void lwi_art_turn(lwi_codegen_graph *g, const lwi_turn *turn, lwi_art *M);
-/** The same of R M R', for an inertia of linear motions only (B = 0, C = 0). */
-void lwi_art_rotate_linear(lwi_codegen_graph *g, const val R[9], lwi_art *M);
+/** The same for any rotation R. */
+void lwi_art_rotate(lwi_codegen_graph *g, const val R[9], lwi_art *M);
 /** Shifts an inertia to the point from which its origin is d along axis i: B = Bbar - A r~,
  *  C = Cbar + sym(r~ (Bbar + B)). */
 void lwi_art_shift(lwi_codegen_graph *g, int i, val d, lwi_art *M);

@@ -24,7 +24,7 @@ static lw_status singular(const lwi_sweep *s, int i, lw_error *error)
 }
 
 // Rigid body and bias wrench.
-static void start(const lwi_sweep *s, int i)
+void lwi_articulated_start(const lwi_sweep *s, int i)
 {
     lwi_codegen_graph *g = s->motion.graph;
     const lwi_element *e = &s->motion.elements->list[i];
@@ -41,7 +41,7 @@ static void start(const lwi_sweep *s, int i)
 
 // ------------------------------------------------------------------------------------------ inward
 
-static val effort_of(const lwi_sweep *s, int iv)
+val lwi_articulated_effort(const lwi_sweep *s, int iv)
 {
     if (s->bias) return lwi_codegen_motion_effort(&s->motion, s->tau, iv);
     return lwi_codegen_graph_input(s->motion.graph, s->tau, iv);
@@ -74,14 +74,14 @@ static bool eliminate_screw(lwi_sweep *s, int i)
     double known;
     lwi_codegen_motion_subspace(g, e, 0, S);
     lwi_art_apply(g, U, M, S);
-    D = add(g, lwi_dot(g, 6, S, U), lit(g, e->rotor));
+    D = add(g, lwi_codegen_dot(g, 6, S, U), lit(g, e->rotor));
     if (lwi_codegen_graph_known(g, D, &known) && !(known > 0)) return false;
     const val Di = inverse(g, D);
     for (int k = 0; k < 6; k++) x->g[0][k] = mul(g, U[k], Di);
     const bool bare = e->rotor == 0;
     if (bare && e->slide == 0) x->g[0][5] = S[5]; // +-1
     if (bare && e->turn == 0) x->g[0][2] = S[2];
-    x->z[0] = sub(g, effort_of(s, e->iv), lwi_dot(g, 6, S, M->p));
+    x->z[0] = sub(g, lwi_articulated_effort(s, e->iv), lwi_codegen_dot(g, 6, S, M->p));
     x->y[0] = mul(g, x->z[0], Di);
 
     reduce(g, M, x->g[0], U);
@@ -106,7 +106,7 @@ static bool eliminate_ball(lwi_sweep *s, int i)
         for (int k = 0; k < 3; k++) D[j][k] = *lwi_art_at(M, 3 + j, 3 + k);
     if (!lwi_factorise(g, 3, D, &x->factor)) return false;
     for (int j = 0; j < 3; j++) {
-        effort[j] = effort_of(s, e->iv + j);
+        effort[j] = lwi_articulated_effort(s, e->iv + j);
         x->z[j] = sub(g, effort[j], M->p[3 + j]);
     }
     lwi_factor_forward(g, &x->factor, x->z);
@@ -145,14 +145,14 @@ static bool eliminate_base(lwi_sweep *s, int i)
     for (int j = 0; j < 6; j++)
         for (int k = 0; k < 6; k++) D[j][k] = *lwi_art_at(M, j, k);
     if (!lwi_factorise(g, 6, D, &x->factor)) return false;
-    for (int j = 0; j < 6; j++) x->z[j] = sub(g, effort_of(s, e->iv + j), M->p[j]);
+    for (int j = 0; j < 6; j++) x->z[j] = sub(g, lwi_articulated_effort(s, e->iv + j), M->p[j]);
     lwi_factor_forward(g, &x->factor, x->z);
     for (int j = 0; j < 6; j++) x->y[j] = mul(g, x->z[j], x->factor.inverse[j]);
     return true;
 }
 
 // Transforms M' and p' before the joint to the parent's frame and adds them there.
-static void pass_inward(lwi_sweep *s, int i)
+void lwi_articulated_pass(lwi_sweep *s, int i)
 {
     lwi_codegen_graph *g = s->motion.graph;
     const lwi_element *e = &s->motion.elements->list[i];
@@ -163,7 +163,7 @@ static void pass_inward(lwi_sweep *s, int i)
     if (screw)
         lwi_art_turn(g, &b->theta, &M);
     else
-        lwi_art_rotate_linear(g, b->R, &M);
+        lwi_art_rotate(g, b->R, &M);
     lwi_zero(g, 6, beta);
     for (int k = 0; k < 3; k++) beta[k] = b->beta[k];
     lwi_art_apply(g, p, &M, beta);
@@ -183,7 +183,7 @@ static void pass_inward(lwi_sweep *s, int i)
 
 // ----------------------------------------------------------------------------------------- outward
 
-static void respond(lwi_sweep *s, int i, const val ground[6])
+void lwi_articulated_respond(lwi_sweep *s, int i, const val ground[6])
 {
     lwi_codegen_graph *g = s->motion.graph;
     const lwi_element *e = &s->motion.elements->list[i];
@@ -194,7 +194,8 @@ static void respond(lwi_sweep *s, int i, const val ground[6])
     lwi_codegen_motion_carry(&s->motion, i, s->bias, from, x->free_A);
     for (int j = 0; j < n; j++) {
         x->u[j] = x->y[j];
-        if (e->kind != LWI_K_BASE) x->u[j] = sub(g, x->u[j], lwi_dot(g, 6, x->g[j], x->free_A));
+        if (e->kind != LWI_K_BASE)
+            x->u[j] = sub(g, x->u[j], lwi_codegen_dot(g, 6, x->g[j], x->free_A));
     }
     if (n > 1) lwi_factor_backward(g, &x->factor, x->u);
     for (int k = 0; k < 6; k++) A[k] = x->free_A[k];
@@ -206,7 +207,16 @@ static void respond(lwi_sweep *s, int i, const val ground[6])
     }
 }
 
-static void note(const lwi_sweep *s, int i, const char *what)
+lw_status lwi_articulated_eliminate(lwi_sweep *s, int i, lw_error *error)
+{
+    const lwi_k_kind kind = s->motion.elements->list[i].kind;
+    const bool regular = kind == LWI_K_BALL   ? eliminate_ball(s, i)
+                         : kind == LWI_K_BASE ? eliminate_base(s, i)
+                                              : eliminate_screw(s, i);
+    return regular ? LW_OK : singular(s, i, error);
+}
+
+void lwi_articulated_note(const lwi_sweep *s, int i, const char *what)
 {
     char name[90];
     lwi_element_name(s->motion.elements, &s->motion.elements->list[i], name, sizeof name);
@@ -220,21 +230,17 @@ lw_status lwi_sweeps(lwi_sweep *s, const double ground[3], lwi_arena *arena, lw_
     s->art = LWI_PUSH(arena, lwi_art, elements->n);
     s->pivot = LWI_PUSH(arena, lwi_pivot, elements->n);
     if (!s->art || !s->pivot) return LW_ERR_MEMORY;
-    for (int i = 0; i < elements->n; i++) start(s, i);
+    for (int i = 0; i < elements->n; i++) lwi_articulated_start(s, i);
     for (int i = elements->n - 1; i >= 0; i--) {
-        const lwi_k_kind kind = elements->list[i].kind;
-        note(s, i, "inward");
-        const bool regular = kind == LWI_K_BALL   ? eliminate_ball(s, i)
-                             : kind == LWI_K_BASE ? eliminate_base(s, i)
-                                                  : eliminate_screw(s, i);
-        if (!regular) return singular(s, i, error);
-        if (elements->list[i].parent >= 0) pass_inward(s, i);
+        lwi_articulated_note(s, i, "inward");
+        TRY(lwi_articulated_eliminate(s, i, error));
+        if (elements->list[i].parent >= 0) lwi_articulated_pass(s, i);
     }
     lwi_zero(s->motion.graph, 6, still);
     lwi_literals(s->motion.graph, 3, still, ground);
     for (int i = 0; i < elements->n; i++) {
-        note(s, i, "outward");
-        respond(s, i, still);
+        lwi_articulated_note(s, i, "outward");
+        lwi_articulated_respond(s, i, still);
     }
     return LW_OK;
 }

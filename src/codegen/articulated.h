@@ -30,4 +30,19 @@ typedef struct lwi_sweep {
  *  @return LW_ERR_UNSUPPORTED naming a joint without inertia, LW_ERR_MEMORY */
 lw_status lwi_sweeps(lwi_sweep *sweep, const double ground[3], lwi_arena *arena, lw_error *error);
 
+// ---- the steps of the sweeps, for one element
+
+/** Rigid body and bias wrench. */
+void lwi_articulated_start(const lwi_sweep *sweep, int i);
+/** The effort on a speed: the caller's and the model's. */
+val lwi_articulated_effort(const lwi_sweep *sweep, int iv);
+/** Eliminates the joint's own speeds.  @return LW_ERR_UNSUPPORTED naming a joint without inertia */
+lw_status lwi_articulated_eliminate(lwi_sweep *sweep, int i, lw_error *error);
+/** Transforms M' and p' before the joint to the parent's frame and adds them there. */
+void lwi_articulated_pass(lwi_sweep *sweep, int i);
+/** u and A of an element with an eliminated joint. */
+void lwi_articulated_respond(lwi_sweep *sweep, int i, const val ground[6]);
+/** A comment with the name of the element. */
+void lwi_articulated_note(const lwi_sweep *sweep, int i, const char *what);
+
 #endif

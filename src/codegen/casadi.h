@@ -11,7 +11,7 @@ enum { LWI_CASADI_JACOBIANS = 3 };
  *  @param graph  [LWI_CASADI_JACOBIANS] initialised */
 lw_status lwi_casadi_create(const lw_model *model, const lwi_elements *elements, lwi_arena *arena,
                             lwi_codegen_graph *graph, lw_error *error);
-void lwi_casadi_print(FILE *file, const char *name, const lw_model *model,
+void lwi_casadi_print(FILE *file, const char *name, const lwi_elements *elements,
                       lwi_codegen_graph *graph);
 
 #endif

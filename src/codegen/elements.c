@@ -1,6 +1,7 @@
 // elements.c -- the models that can be generated, and their constants.
 #include "codegen/elements.h"
 
+#include "codegen/loops.h"
 #include "model/forces/item.h"
 
 #include <linkwork/codegen.h>
@@ -20,14 +21,6 @@ static const char *joint_name(const lw_model *model, int joint)
 
 static lw_status check_joints(const lw_model *model, lw_error *error)
 {
-    if (model->nloop > 0)
-        return lwi_fail(error, LW_ERR_UNSUPPORTED,
-                        "%s: joint '%s' closes a loop, and generated code handles trees only", head,
-                        joint_name(model, model->loop[0]));
-    if (model->ncoupling > 0)
-        return lwi_fail(error, LW_ERR_UNSUPPORTED, "%s: joint '%s' is coupled to joint '%s'", head,
-                        joint_name(model, model->coupling[0].joint),
-                        joint_name(model, model->coupling[0].of));
     for (int j = 0; j < model->njoint; j++) {
         const lwi_joint *joint = &model->joint[j];
         if (joint->ndriven > 0 || joint->mount.present)
@@ -122,6 +115,34 @@ static void place_effort(const lw_model *model, const lwi_joint_spring_par *p, i
     }
 }
 
+// A spring or damper on a joint that closes a loop.
+static lw_status read_cut_effort(lwi_elements *e, const lwi_joint_spring_par *p, double constant,
+                                 lw_error *error)
+{
+    const lw_model *model = e->model;
+    for (int k = 0; k < model->nloop; k++) {
+        const lwi_joint *joint = &model->joint[model->loop[k]];
+        const int i = p->iv - joint->iv;
+        if (i < 0 || i >= joint->type->nv) continue;
+        const lwi_coordinate_kind kind = joint->type->coordinate[i].kind;
+        const bool ball = lwi_joint_is_ball(joint->type), is_length = kind == LWI_COORDINATE_LENGTH;
+        if (!ball && !is_length && kind != LWI_COORDINATE_TURN)
+            return lwi_fail(error, LW_ERR_UNSUPPORTED,
+                            "%s: %s joint '%s' closes a loop and has a spring, damper or effort",
+                            head, joint->type->name, joint->name);
+        if (p->stiffness != 0 && !is_length)
+            return lwi_fail(error, LW_ERR_UNSUPPORTED,
+                            "%s: joint '%s' closes a loop and has a spring: its revolutions are "
+                            "counted from the past; let another joint close the loop",
+                            head, joint->name);
+        e->cut_effort[e->ncut_effort++] = (lwi_cut_effort){
+            .joint = model->loop[k],
+            .k = i,
+            .effort = {-1, constant + p->stiffness * p->at, p->stiffness, p->damping}};
+    }
+    return LW_OK;
+}
+
 static lw_status read_efforts(const lw_model *model, lwi_elements *e, lw_error *error)
 {
     for (int i = 0; i < model->nforce; i++) {
@@ -135,7 +156,10 @@ static lw_status read_efforts(const lw_model *model, lwi_elements *e, lw_error *
                             "out of the model and pass it in tau",
                             head, joint_of_speed(model, p->iv));
         place_effort(model, p, &iv, &iq);
-        if (iv < 0) continue; // a joint without dynamics
+        if (iv < 0) { // closes a loop, or is without dynamics
+            TRY(read_cut_effort(e, p, force + effort, error));
+            continue;
+        }
         lwi_effort *f = &e->effort[iv];
         f->at_rest += force + effort;
         f->damping += p->damping;
@@ -234,8 +258,8 @@ static void read_element(const lwi_kernel_plan *plan, const lw_model *model, int
         read_screw(&plan->screw[block], l, e);
 }
 
-lw_status lwi_elements_create(const lw_model *model, lwi_arena *arena, lwi_elements *e,
-                              lw_error *error)
+lw_status lwi_elements_create(const lw_model *model, const lw_allocator *allocator,
+                              lwi_arena *arena, lwi_elements *e, lw_error *error)
 {
     *e = (lwi_elements){.model = model};
     TRY(check_joints(model, error));
@@ -260,11 +284,26 @@ lw_status lwi_elements_create(const lw_model *model, lwi_arena *arena, lwi_eleme
     e->n = plan->nstep;
     e->list = LWI_PUSH(arena, lwi_element, plan->nstep);
     e->effort = LWI_PUSH(arena, lwi_effort, model->tree_nv);
-    if (!e->list || !e->effort)
+    e->cut_effort = LWI_PUSH(arena, lwi_cut_effort, model->nforce + 1);
+    if (!e->list || !e->effort || !e->cut_effort)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for the generator");
     for (int i = 0; i < plan->nstep; i++) read_element(plan, model, i, &e->list[i]);
     for (int i = 0; i < 3; i++) e->ground[i] = -model->gravity[i];
-    return read_efforts(model, e, error);
+    TRY(read_efforts(model, e, error));
+    TRY(lwi_closings_create(e, arena, error));
+    return e->loops ? lwi_partition_create(e, allocator, arena, error) : LW_OK;
+}
+
+int lwi_element_of_speed(const lwi_elements *e, int iv)
+{
+    int i = e->n - 1;
+    while (i >= 0) {
+        const lwi_element *it = &e->list[i];
+        const int n = it->kind == LWI_K_BALL ? 3 : it->kind == LWI_K_BASE ? 6 : 1;
+        if (iv >= it->iv && iv < it->iv + n) break;
+        i--;
+    }
+    return i;
 }
 
 void lwi_element_name(const lwi_elements *elements, const lwi_element *e, char *room, size_t size)

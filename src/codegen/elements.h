@@ -26,18 +26,31 @@ typedef struct lwi_effort {
     double at_rest, stiffness, damping;
 } lwi_effort;
 
+/** The same of a joint that closes a loop, on its speed k. */
+typedef struct lwi_cut_effort {
+    int joint, k;
+    lwi_effort effort;
+} lwi_cut_effort;
+
+struct lwi_loops;
+
 typedef struct lwi_elements {
     const lw_model *model;
     lwi_element *list; ///< [n] in sweep order
     int n;
-    lwi_effort *effort; ///< [tree nv]
-    double ground[3];   ///< acceleration of the ground in a falling frame: -gravity
+    lwi_effort *effort;         ///< [tree nv]
+    lwi_cut_effort *cut_effort; ///< [ncut_effort]
+    int ncut_effort;
+    struct lwi_loops *loops; ///< closed loops and couplings (loops.h); NULL: none
+    double ground[3];        ///< acceleration of the ground in a falling frame: -gravity
 } lwi_elements;
 
 /** Reads the tree of a model.
  *  @return LW_ERR_UNSUPPORTED naming the unsupported item, LW_ERR_MEMORY */
-lw_status lwi_elements_create(const lw_model *model, lwi_arena *arena, lwi_elements *elements,
-                              lw_error *error);
+lw_status lwi_elements_create(const lw_model *model, const lw_allocator *allocator,
+                              lwi_arena *arena, lwi_elements *elements, lw_error *error);
+/** The element with a speed of the tree. */
+int lwi_element_of_speed(const lwi_elements *elements, int iv);
 /** The integer that x is except for rounding, or x: for elements of rotations. */
 double lwi_whole(double x);
 /** "joint 'elbow'" or "floating body 'hull'" */

@@ -3,6 +3,7 @@
 #include "base/numbers.h"
 #include "codegen/casadi.h"
 #include "codegen/functions.h"
+#include "codegen/loops.h"
 
 #include <linkwork/codegen.h>
 
@@ -21,6 +22,9 @@ static const char *const parameters[] = {
     [LW_CODEGEN_momenta] = IN("q") ", " IN("v") ", " OUT("p"),
     [LW_CODEGEN_momenta_rates] = IN("q") ", " IN("p") ", " IN("tau") ", " OUT("v") ", " OUT("pdot"),
     [LW_CODEGEN_kinematics] = IN("q") ", " OUT("R") ", " OUT("r"),
+    [LW_CODEGEN_constraints] = IN("q") ", " IN("v") ", " OUT("phi") ", " OUT("phidot"),
+    [LW_CODEGEN_project_positions] = OUT("q"),
+    [LW_CODEGEN_project_velocities] = IN("q") ", " OUT("v"),
 };
 
 static const char *const about[] = {
@@ -39,6 +43,16 @@ static const char *const about[] = {
     [LW_CODEGEN_kinematics] =
         "Rotations R [NBODY][9], body axes to world axes, row by row, and mass centres\n"
         " *  r [NBODY][3] in world axes.  Body 0 is the ground.",
+    [LW_CODEGEN_constraints] = "Residuals of the loops: phi [NROW] of positions [m, or sines of "
+                               "angles], phidot [NROW] of\n"
+                               " *  speeds.",
+    [LW_CODEGEN_project_positions] =
+        "Changes the dependent coordinates in q so that the loops close, by Newton's method;\n"
+        " *  independent ones stay.  Returns 0, a number as forward_dynamics, or -1: no "
+        "convergence.\n"
+        " *  The operations are those of one of its steps.",
+    [LW_CODEGEN_project_velocities] =
+        "Replaces the dependent speeds in v by those that follow from the independent ones.",
 };
 
 static lwi_generate *const generators[] = {
@@ -46,6 +60,16 @@ static lwi_generate *const generators[] = {
     LW_CODEGEN_LIST(X)
 #undef X
 };
+// What forward_dynamics says where there are loops.
+static const char closed_forward[] =
+    "Accelerations vdot [NV] from efforts tau [NV], which are added to those of the model's\n"
+    " *  own springs and dampers, for q and v that satisfy the loops.  Returns 0, or 1 + the\n"
+    " *  index of the dependent speed with a small pivot: the loops are close to a position where\n"
+    " *  it does not follow from the independent ones.  vdot is then not written.";
+static const char closed_inverse[] =
+    "Efforts tau [NV] with M vdot + h = tau for the tree without the forces in the joints that\n"
+    " *  close loops, beyond those of the model's springs and dampers.";
+
 static const char *const names[] = {
 #define X(name, summary) #name,
     LW_CODEGEN_LIST(X)
@@ -61,6 +85,25 @@ typedef struct writer {
     bool casadi;
     lwi_codegen_graph jacobian[LWI_CASADI_JACOBIANS];
 } writer;
+
+// Functions that a model has: those of loops, or momenta_rates.
+static bool applies(const writer *w, int i)
+{
+    const bool closed = w->elements->loops;
+    if (i == LW_CODEGEN_momenta_rates) return !closed;
+    if (i == LW_CODEGEN_constraints || i == LW_CODEGEN_project_positions ||
+        i == LW_CODEGEN_project_velocities)
+        return closed;
+    return true;
+}
+
+// May the function fail?
+static bool returns_code(const writer *w, int i)
+{
+    return w->elements->loops &&
+           (i == LW_CODEGEN_forward_dynamics || i == LW_CODEGEN_project_positions ||
+            i == LW_CODEGEN_project_velocities);
+}
 
 // ------------------------------------------------------------------------------------------ tables
 
@@ -102,6 +145,11 @@ static void print_tables(FILE *file, const writer *w)
     fprintf(file, "};\nconst double %s_v0[%s_NV] = {\n", w->name, w->upper);
     print_numbers(file, m->tree_v0, m->tree_nv);
     fputs("};\n", file);
+    if (!w->elements->loops) return;
+    fprintf(file, "const int %s_dependent[%s_NDEPENDENT] = {", w->name, w->upper);
+    for (int i = 0, n = 0; i < m->tree_nv; i++)
+        if (w->elements->loops->dependent[i]) fprintf(file, n++ ? ", %d" : "%d", i);
+    fputs("};\n", file);
 }
 
 // ------------------------------------------------------------------------------------------ header
@@ -131,11 +179,16 @@ static void print_order(FILE *file, const lw_model *model)
 static void print_declaration(FILE *file, const writer *w, int i)
 {
     const lwi_operations n = lwi_codegen_graph_operations(&w->graph[i]);
-    fprintf(file, "\n/** %s\n", about[i]);
+    const bool closed = w->elements->loops;
+    const char *text = closed && i == LW_CODEGEN_forward_dynamics   ? closed_forward
+                       : closed && i == LW_CODEGEN_inverse_dynamics ? closed_inverse
+                                                                    : about[i];
+    fprintf(file, "\n/** %s\n", text);
     fprintf(file, " *  %d multiplications, %d additions", n.multiplications, n.additions);
     if (n.divisions) fprintf(file, ", %d divisions", n.divisions);
     if (n.sines) fprintf(file, ", %d sines and cosines", n.sines);
-    fprintf(file, ". */\nvoid %s_%s(%s);\n", w->name, names[i], parameters[i]);
+    fprintf(file, ". */\n%s %s_%s(%s);\n", returns_code(w, i) ? "int" : "void", w->name, names[i],
+            parameters[i]);
 }
 
 static void print_header(FILE *file, const writer *w)
@@ -157,32 +210,26 @@ static void print_header(FILE *file, const writer *w)
     fputs("#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n", file);
     fprintf(file, "enum { %s_NQ = %d, %s_NV = %d, %s_NBODY = %d };\n\n", w->upper, m->tree_nq,
             w->upper, m->tree_nv, w->upper, m->nbody);
+    if (w->elements->loops)
+        fprintf(file,
+                "/** Rows of closed loops; how many speeds depend on the others, and their "
+                "indices. */\n"
+                "enum { %s_NROW = %d, %s_NDEPENDENT = %d };\n"
+                "extern const int %s_dependent[%s_NDEPENDENT];\n\n",
+                w->upper, w->elements->loops->m, w->upper, w->elements->loops->ndependent, w->name,
+                w->upper);
     fprintf(file, "extern const char *const %s_coordinate_names[%s_NQ];\n", w->name, w->upper);
     fprintf(file, "extern const char *const %s_speed_names[%s_NV];\n", w->name, w->upper);
     fprintf(file, "extern const char *const %s_body_names[%s_NBODY];\n", w->name, w->upper);
     fprintf(file, "/** The model's initial state. */\nextern const double %s_q0[%s_NQ];\n", w->name,
             w->upper);
     fprintf(file, "extern const double %s_v0[%s_NV];\n", w->name, w->upper);
-    for (int i = 0; i < LW_CODEGEN_COUNT; i++) print_declaration(file, w, i);
+    for (int i = 0; i < LW_CODEGEN_COUNT; i++)
+        if (applies(w, i)) print_declaration(file, w, i);
     fputs("\n#ifdef __cplusplus\n}\n#endif\n#endif\n", file);
 }
 
 // ------------------------------------------------------------------------------------------ source
-
-static void print_source(FILE *file, writer *w)
-{
-    fprintf(file, "// %s.c -- generated by Linkwork %s; do not edit.\n#include \"%s.h\"\n\n",
-            w->name, lw_version(), w->name);
-    fputs("#include <math.h>\n\n", file);
-    print_tables(file, w);
-    for (int i = 0; i < LW_CODEGEN_COUNT; i++) {
-        fprintf(file, "\nvoid %s_%s(%s)\n{\n", w->name, names[i], parameters[i]);
-        lwi_codegen_graph_print(&w->graph[i], file);
-        fputs("}\n", file);
-    }
-}
-
-// ---------------------------------------------------------------------------- example, build files
 
 // Text with NAME and UPPER replaced.
 static void print_template(FILE *file, const writer *w, const char *text)
@@ -200,6 +247,46 @@ static void print_template(FILE *file, const writer *w, const char *text)
     }
 }
 
+// The steps converge quadratically: after a step of 1e-9 the next one would be below round-off.
+static const char newton[] = "\nint NAME_project_positions(double q[])\n"
+                             "{\n"
+                             "    double step[UPPER_NDEPENDENT];\n"
+                             "    for (int k = 0; k < 40; k++) {\n"
+                             "        int large = 0;\n"
+                             "        const int failed = position_step(q, step);\n"
+                             "        if (failed) return failed;\n"
+                             "        for (int i = 0; i < UPPER_NDEPENDENT; i++)\n"
+                             "            large |= !(fabs(step[i]) <= 1e-9);\n"
+                             "        if (!large) return 0;\n"
+                             "    }\n"
+                             "    return -1;\n"
+                             "}\n";
+
+static void print_source(FILE *file, writer *w)
+{
+    fprintf(file, "// %s.c -- generated by Linkwork %s; do not edit.\n#include \"%s.h\"\n\n",
+            w->name, lw_version(), w->name);
+    fputs("#include <math.h>\n\n", file);
+    print_tables(file, w);
+    if (w->elements->loops) lwi_codegen_print_check(file);
+    for (int i = 0; i < LW_CODEGEN_COUNT; i++) {
+        if (!applies(w, i)) continue;
+        if (i == LW_CODEGEN_project_positions)
+            fputs("\n// A step of Newton's method.\nstatic int position_step(double q[], double "
+                  "step[])\n{\n",
+                  file);
+        else
+            fprintf(file, "\n%s %s_%s(%s)\n{\n", returns_code(w, i) ? "int" : "void", w->name,
+                    names[i], parameters[i]);
+        lwi_codegen_graph_print(&w->graph[i], file);
+        if (returns_code(w, i)) fputs("    return 0;\n", file);
+        fputs("}\n", file);
+        if (i == LW_CODEGEN_project_positions) print_template(file, w, newton);
+    }
+}
+
+// ---------------------------------------------------------------------------- example, build files
+
 static const char example[] =
     "// example.c -- accelerations of NAME at its initial state, and the efforts they need;\n"
     "// generated by Linkwork.\n"
@@ -213,6 +300,30 @@ static const char example[] =
     "    printf(\"%-32s %14s %14s\\n\", \"speed\", \"acceleration\", \"effort\");\n"
     "    for (int i = 0; i < UPPER_NV; i++)\n"
     "        printf(\"%-32s %14.6g %14.6g\\n\", NAME_speed_names[i], vdot[i], needed[i]);\n"
+    "    return 0;\n"
+    "}\n";
+
+static const char closed_example[] =
+    "// example.c -- accelerations of NAME at its initial state; generated by Linkwork.\n"
+    "#include \"NAME.h\"\n\n"
+    "#include <stdio.h>\n"
+    "#include <string.h>\n\n"
+    "int main(void)\n"
+    "{\n"
+    "    double q[UPPER_NQ], v[UPPER_NV], tau[UPPER_NV] = {0}, vdot[UPPER_NV];\n"
+    "    memcpy(q, NAME_q0, sizeof q);\n"
+    "    memcpy(v, NAME_v0, sizeof v);\n"
+    "    int failed = NAME_project_positions(q);\n"
+    "    if (!failed) failed = NAME_project_velocities(q, v);\n"
+    "    if (!failed) failed = NAME_forward_dynamics(q, v, tau, vdot);\n"
+    "    if (failed) {\n"
+    "        fprintf(stderr, \"%s does not follow from the independent speeds here\\n\",\n"
+    "                failed > 0 ? NAME_speed_names[failed - 1] : \"a speed\");\n"
+    "        return 1;\n"
+    "    }\n"
+    "    printf(\"%-32s %14s\\n\", \"speed\", \"acceleration\");\n"
+    "    for (int i = 0; i < UPPER_NV; i++)\n"
+    "        printf(\"%-32s %14.6g\\n\", NAME_speed_names[i], vdot[i]);\n"
     "    return 0;\n"
     "}\n";
 
@@ -295,7 +406,7 @@ static void header_file(FILE *file, writer *w)
 }
 static void example_file(FILE *file, writer *w)
 {
-    print_template(file, w, example);
+    print_template(file, w, w->elements->loops ? closed_example : example);
 }
 static void make_file(FILE *file, writer *w)
 {
@@ -309,7 +420,7 @@ static void cmake_file(FILE *file, writer *w)
 
 static void casadi_file(FILE *file, writer *w)
 {
-    lwi_casadi_print(file, w->name, w->model, w->jacobian);
+    lwi_casadi_print(file, w->name, w->elements, w->jacobian);
 }
 
 static lw_status write_all(writer *w, lw_error *error)
@@ -353,6 +464,8 @@ static lw_status build_graphs(writer *w, lwi_arena *arena, lw_codegen_count *cou
 {
     for (int i = 0; i < LW_CODEGEN_COUNT; i++) {
         lwi_codegen_graph *g = &w->graph[i];
+        if (counts) counts[i] = (lw_codegen_count){0};
+        if (!applies(w, i)) continue;
         TRY(generators[i](g, w->elements, arena, error));
         if (g->failed) return LW_ERR_MEMORY;
         lwi_codegen_graph_live(g);
@@ -368,11 +481,12 @@ static lw_status build_graphs(writer *w, lwi_arena *arena, lw_codegen_count *cou
     return LW_OK;
 }
 
-static lw_status generate(writer *w, lwi_arena *arena, lw_codegen_count *counts, lw_error *error)
+static lw_status generate(writer *w, const lw_allocator *allocator, lwi_arena *arena,
+                          lw_codegen_count *counts, lw_error *error)
 {
     lwi_elements elements;
     lwi_numbers numbers;
-    TRY(lwi_elements_create(w->model, arena, &elements, error));
+    TRY(lwi_elements_create(w->model, allocator, arena, &elements, error));
     w->elements = &elements;
     TRY(build_graphs(w, arena, counts, error));
     if (w->casadi) TRY(lwi_casadi_create(w->model, &elements, arena, w->jacobian, error));
@@ -395,7 +509,7 @@ lw_status lw_codegen_write(const lw_model *model, const lw_codegen_desc *desc,
     for (int i = 0; i < LW_CODEGEN_COUNT; i++) lwi_codegen_graph_init(&w.graph[i], desc->allocator);
     for (int i = 0; i < LWI_CASADI_JACOBIANS; i++)
         lwi_codegen_graph_init(&w.jacobian[i], desc->allocator);
-    lw_status status = generate(&w, &arena, counts, error);
+    lw_status status = generate(&w, desc->allocator, &arena, counts, error);
     if (status == LW_ERR_MEMORY)
         status = lwi_fail(error, LW_ERR_MEMORY, "no memory for the generator");
     for (int i = 0; i < LW_CODEGEN_COUNT; i++) lwi_codegen_graph_free(&w.graph[i]);

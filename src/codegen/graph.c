@@ -18,6 +18,7 @@ void lwi_codegen_graph_free(lwi_codegen_graph *g)
     lwi_release(g->allocator, g->vertex);
     lwi_release(g->allocator, g->hash);
     lwi_release(g->allocator, g->output);
+    lwi_release(g->allocator, g->check);
     lwi_release(g->allocator, g->note);
     lwi_codegen_graph_init(g, g->allocator);
 }
@@ -304,6 +305,13 @@ static lwi_codegen_value circular(lwi_codegen_graph *g, lwi_op op, lwi_codegen_v
     return make(g, (lwi_vertex){.op = op, .a = a.index, .b = a.index});
 }
 
+static lwi_codegen_value square_root(lwi_codegen_graph *g, lwi_codegen_value a)
+{
+    double x = 0;
+    if (lwi_codegen_graph_known(g, a, &x)) return lwi_codegen_graph_literal(g, sqrt(x));
+    return make(g, (lwi_vertex){.op = LWI_OP_SQRT, .a = a.index, .b = a.index});
+}
+
 lwi_codegen_value lwi_codegen_graph_op(lwi_codegen_graph *g, lwi_op op, lwi_codegen_value a,
                                        lwi_codegen_value b)
 {
@@ -322,6 +330,8 @@ lwi_codegen_value lwi_codegen_graph_op(lwi_codegen_graph *g, lwi_op op, lwi_code
     case LWI_OP_SIN:
     case LWI_OP_COS:
         return circular(g, op, a);
+    case LWI_OP_SQRT:
+        return square_root(g, a);
     default:
         return a;
     }
@@ -341,6 +351,21 @@ void lwi_codegen_graph_output(lwi_codegen_graph *g, int array, int entry, lwi_co
         g->output_room = room;
     }
     g->output[g->noutput++] = (lwi_output){array, entry, value};
+}
+
+void lwi_codegen_graph_check(lwi_codegen_graph *g, lwi_codegen_value value, double limit, int code)
+{
+    double x;
+    LWI_ASSERT(code != 0);
+    if (lwi_codegen_graph_known(g, value, &x) && x >= limit) return;
+    if (g->ncheck == g->check_room) {
+        const int room = g->check_room ? 2 * g->check_room : 16;
+        lwi_check *check = larger(g, g->check, g->ncheck, room, sizeof *check);
+        if (!check) return;
+        g->check = check;
+        g->check_room = room;
+    }
+    g->check[g->ncheck++] = (lwi_check){value, limit, code};
 }
 
 void lwi_codegen_graph_note(lwi_codegen_graph *g, const char *format, ...)
@@ -369,11 +394,45 @@ static bool has_second(lwi_op op)
     return op >= LWI_OP_ADD && op <= LWI_OP_DIV;
 }
 
+static double evaluate(const lwi_vertex *v, const double *const *input, const double *value)
+{
+    switch (v->op) {
+    case LWI_OP_LITERAL:
+        return v->literal;
+    case LWI_OP_INPUT:
+        return input[v->a][v->b];
+    case LWI_OP_ADD:
+        return value[v->a] + value[v->b];
+    case LWI_OP_SUB:
+        return value[v->a] - value[v->b];
+    case LWI_OP_MUL:
+        return value[v->a] * value[v->b];
+    case LWI_OP_DIV:
+        return value[v->a] / value[v->b];
+    case LWI_OP_NEG:
+        return -value[v->a];
+    case LWI_OP_SIN:
+        return sin(value[v->a]);
+    case LWI_OP_COS:
+        return cos(value[v->a]);
+    case LWI_OP_SQRT:
+        return sqrt(value[v->a]);
+    }
+    return 0;
+}
+
+void lwi_codegen_graph_evaluate(const lwi_codegen_graph *g, const double *const *input,
+                                double *value)
+{
+    for (int i = 0; i < g->nvertex; i++) value[i] = evaluate(&g->vertex[i], input, value);
+}
+
 void lwi_codegen_graph_live(lwi_codegen_graph *g)
 {
     if (g->failed) return;
     for (int i = 0; i < g->nvertex; i++) g->vertex[i].uses = 0;
     for (int i = 0; i < g->noutput; i++) g->vertex[g->output[i].value.index].uses++;
+    for (int i = 0; i < g->ncheck; i++) g->vertex[g->check[i].value.index].uses++;
     for (int i = g->nvertex - 1; i >= 0; i--) {
         const lwi_vertex *v = &g->vertex[i];
         if (v->uses == 0) continue;
@@ -398,6 +457,7 @@ lwi_operations lwi_codegen_graph_operations(const lwi_codegen_graph *g)
             n.multiplications++;
             break;
         case LWI_OP_DIV:
+        case LWI_OP_SQRT:
             n.divisions++;
             break;
         case LWI_OP_NEG:

@@ -25,7 +25,8 @@ typedef enum lwi_op {
     LWI_OP_DIV,
     LWI_OP_NEG,
     LWI_OP_SIN,
-    LWI_OP_COS
+    LWI_OP_COS,
+    LWI_OP_SQRT
 } lwi_op;
 
 typedef struct lwi_vertex {
@@ -43,6 +44,13 @@ typedef struct lwi_output {
     lwi_codegen_value value;
 } lwi_output;
 
+/** The function returns `code` unless value >= limit. */
+typedef struct lwi_check {
+    lwi_codegen_value value;
+    double limit;
+    int code;
+} lwi_check;
+
 /** A comment before all values created after it. */
 typedef struct lwi_note {
     int32_t before;
@@ -54,8 +62,9 @@ typedef struct lwi_codegen_graph {
     lwi_vertex *vertex;
     int32_t *hash; ///< [room] first value of a hash, -1: none; room is a power of 2
     lwi_output *output;
+    lwi_check *check;
     lwi_note *note;
-    int nvertex, room, noutput, output_room, nnote, note_room;
+    int nvertex, room, noutput, output_room, ncheck, check_room, nnote, note_room;
     const char *array[LWI_GRAPH_ARRAYS]; ///< names of inputs and outputs
     int narray;
     bool failed; ///< an allocation failed; later values are invalid
@@ -63,7 +72,7 @@ typedef struct lwi_codegen_graph {
 
 /** Number of operations executed. */
 typedef struct lwi_operations {
-    int multiplications, additions, divisions, signs, sines;
+    int multiplications, additions, divisions, signs, sines; ///< divisions: and square roots
 } lwi_operations;
 
 void lwi_codegen_graph_init(lwi_codegen_graph *graph, const lw_allocator *allocator);
@@ -78,9 +87,18 @@ lwi_codegen_value lwi_codegen_graph_op(lwi_codegen_graph *graph, lwi_op op, lwi_
                                        lwi_codegen_value b);
 void lwi_codegen_graph_output(lwi_codegen_graph *graph, int array, int entry,
                               lwi_codegen_value value);
+/** From here on the function returns `code` (not 0) unless value >= limit; outputs are written after all checks. */
+void lwi_codegen_graph_check(lwi_codegen_graph *graph, lwi_codegen_value value, double limit,
+                             int code);
 void lwi_codegen_graph_note(lwi_codegen_graph *graph, const char *format, ...) LW_PRINTF(2, 3);
 /** Is it a literal, and which? */
 bool lwi_codegen_graph_known(const lwi_codegen_graph *graph, lwi_codegen_value value, double *x);
+
+/** The numbers of all values.
+ *  @param input  [narray] arrays of the inputs, NULL where none is read
+ *  @param value  [nvertex] out */
+void lwi_codegen_graph_evaluate(const lwi_codegen_graph *graph, const double *const *input,
+                                double *value);
 
 /** Counts the uses of all values that outputs need. */
 void lwi_codegen_graph_live(lwi_codegen_graph *graph);
@@ -89,6 +107,8 @@ lwi_codegen_graph_operations(const lwi_codegen_graph *graph); ///< after lwi_cod
 /** The statements of the function's body, one value or a short expression of single-use values
  *  each; all inputs are read before the first output is written.  After lwi_codegen_graph_live. */
 void lwi_codegen_graph_print(lwi_codegen_graph *graph, FILE *file);
+/** The macro of checks. */
+void lwi_codegen_print_check(FILE *file);
 /** A name in a C string or a comment: characters that could end one are replaced. */
 void lwi_codegen_print_name(FILE *file, const char *name);
 

@@ -3,6 +3,7 @@
 //   outward   A = X A_parent + bias + S vdot         inward   F = M A + p + sum of children's
 //   tau = S'F + rotor vdot - the model's efforts
 #include "codegen/functions.h"
+#include "codegen/loops.h"
 #include "codegen/motion.h"
 
 // F = [m a + al x h + w x (w x h); h x a + J al + w x J w]
@@ -28,6 +29,12 @@ lw_status lwi_generate_inverse_dynamics(lwi_codegen_graph *g, const lwi_elements
     TRY(lwi_codegen_motion_create(g, elements, q, v, arena, &m));
     lwi_codegen_motion_pose(&m);
     lwi_codegen_motion_velocity(&m);
+    lwi_closures closures;
+    if (elements->loops) {
+        const lwi_walk walk = {g, elements, q, v};
+        TRY(lwi_closures_create(&walk, arena, &closures));
+        m.load = closures.load;
+    }
     lwi_zero(g, 6, ground);
     lwi_literals(g, 3, ground, elements->ground);
     for (int i = 0; i < elements->n; i++) {
@@ -47,7 +54,7 @@ lw_status lwi_generate_inverse_dynamics(lwi_codegen_graph *g, const lwi_elements
             lwi_codegen_motion_subspace(g, e, j, S);
             const val own = lwi_codegen_motion_effort(&m, -1, e->iv + j);
             const val u = lwi_codegen_graph_input(g, vdot, e->iv + j);
-            const val F_S = madd(g, lwi_dot(g, 6, S, F[i]), lit(g, e->rotor), u);
+            const val F_S = madd(g, lwi_codegen_dot(g, 6, S, F[i]), lit(g, e->rotor), u);
             lwi_codegen_graph_output(g, tau, e->iv + j, sub(g, F_S, own));
         }
         if (e->parent < 0) continue;

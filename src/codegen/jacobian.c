@@ -39,6 +39,8 @@ static lwi_codegen_value derivative(const tangent *t, int32_t i, int array, int 
         return op(t, LWI_OP_NEG, t->of[v.a], a);
     case LWI_OP_SIN:
         return op(t, LWI_OP_MUL, op(t, LWI_OP_COS, a, a), t->of[v.a]);
+    case LWI_OP_SQRT:
+        return op(t, LWI_OP_DIV, t->of[v.a], op(t, LWI_OP_ADD, self, self));
     case LWI_OP_COS:
         return op(t, LWI_OP_NEG, op(t, LWI_OP_MUL, op(t, LWI_OP_SIN, a, a), t->of[v.a]), a);
     }

@@ -141,11 +141,11 @@ lw_status lwi_generate_kinematics(lwi_codegen_graph *g, const lwi_elements *elem
 static void quaternion_rate(lwi_codegen_graph *g, const val e[4], const val w[3], val rate[4])
 {
     const val half = lit(g, 0.5);
-    const val pull = sub(g, lit(g, 1), lwi_dot(g, 4, e, e));
+    const val pull = sub(g, lit(g, 1), lwi_codegen_dot(g, 4, e, e));
     val h[3], c[3];
     for (int i = 0; i < 3; i++) h[i] = mul(g, half, w[i]);
     lwi_cross(g, c, e + 1, h);
-    rate[0] = neg(g, lwi_dot(g, 3, e + 1, h));
+    rate[0] = neg(g, lwi_codegen_dot(g, 3, e + 1, h));
     for (int i = 0; i < 3; i++) rate[1 + i] = madd(g, c[i], e[0], h[i]);
     for (int i = 0; i < 4; i++) rate[i] = madd(g, rate[i], pull, e[i]);
 }

@@ -58,8 +58,10 @@ static void rotate(lwi_codegen_graph *g, rigid *b, const val R[9])
 {
     lwi_art M;
     lwi_zero(g, 6, M.p);
+    lwi_zero(g, 9, M.B);
+    lwi_zero(g, 6, M.C);
     for (int i = 0; i < 6; i++) M.A[i] = b->J[i];
-    lwi_art_rotate_linear(g, R, &M);
+    lwi_art_rotate(g, R, &M);
     for (int i = 0; i < 6; i++) b->J[i] = M.A[i];
     lwi_rotate(g, b->h, R, b->h);
 }
@@ -110,7 +112,7 @@ static void column(const lwi_codegen_motion *m, int i, int j, int M, const rigid
     lwi_art_apply(g, F, &I, S);
     for (int k = 0; k <= j; k++) {
         lwi_codegen_motion_subspace(g, e, k, S);
-        const val own = lwi_dot(g, 6, S, F);
+        const val own = lwi_codegen_dot(g, 6, S, F);
         output(g, elements, M, e->iv + k, e->iv + j, k == j ? add(g, own, lit(g, e->rotor)) : own);
     }
     for (int l = i; elements->list[l].parent >= 0;) {
@@ -118,7 +120,8 @@ static void column(const lwi_codegen_motion *m, int i, int j, int M, const rigid
         l = elements->list[l].parent;
         for (int k = 0; k < lwi_element_speeds(&elements->list[l]); k++) {
             lwi_codegen_motion_subspace(g, &elements->list[l], k, S);
-            output(g, elements, M, elements->list[l].iv + k, e->iv + j, lwi_dot(g, 6, S, F));
+            output(g, elements, M, elements->list[l].iv + k, e->iv + j,
+                   lwi_codegen_dot(g, 6, S, F));
         }
     }
 }

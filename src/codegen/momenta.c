@@ -45,7 +45,7 @@ lw_status lwi_generate_momenta(lwi_codegen_graph *g, const lwi_elements *element
             lwi_codegen_motion_subspace(g, e, j, S);
             const val u = lwi_codegen_graph_input(g, v, e->iv + j);
             lwi_codegen_graph_output(g, p, e->iv + j,
-                                     madd(g, lwi_dot(g, 6, S, P[i]), lit(g, e->rotor), u));
+                                     madd(g, lwi_codegen_dot(g, 6, S, P[i]), lit(g, e->rotor), u));
         }
         if (e->parent < 0) continue;
         lwi_codegen_wrench_to_parent(&m, i, P[i]);
@@ -105,7 +105,7 @@ static void rate(const lwi_sweep *s, int i, const val P[6], const val T[6], int 
     for (int j = 0; j < lwi_element_speeds(e); j++) {
         lwi_codegen_motion_subspace(g, e, j, S);
         const val Q = own_effort(s, tau, e->iv + j, s->pivot[i].u[j]);
-        lwi_codegen_graph_output(g, pdot, e->iv + j, add(g, lwi_dot(g, 6, S, c), Q));
+        lwi_codegen_graph_output(g, pdot, e->iv + j, add(g, lwi_codegen_dot(g, 6, S, c), Q));
     }
 }
 

@@ -32,8 +32,7 @@ int lwi_element_speeds(const lwi_element *e)
 
 // ------------------------------------------------------------------------------------------- poses
 
-// Cosine and sine of x + angle; a right angle exchanges the two.
-static void circular(lwi_codegen_graph *g, val x, double angle, val *c, val *s)
+void lwi_codegen_circular(lwi_codegen_graph *g, val x, double angle, val *c, val *s)
 {
     const double quarters = angle / 1.5707963267948966, whole = rint(quarters);
     const bool right = fabs(quarters - whole) <= 8 * DBL_EPSILON;
@@ -61,7 +60,7 @@ static void screw_pose(const lwi_codegen_motion *m, const lwi_element *e, lwi_bo
     lwi_codegen_graph *g = m->graph;
     val c, s;
     const val q = mul(g, lit(g, e->sign), lwi_codegen_graph_input(g, m->q, e->iq));
-    circular(g, mul(g, lit(g, e->turn), q), e->angle, &c, &s);
+    lwi_codegen_circular(g, mul(g, lit(g, e->turn), q), e->angle, &c, &s);
     b->d = madd(g, lit(g, e->shift), lit(g, e->slide), q);
     b->theta = lwi_turn_z(g, c, s);
     b->alpha = lwi_turn_x(g, lit(g, e->ca), lit(g, e->sa));
@@ -115,9 +114,9 @@ static void gyroscopic(lwi_codegen_graph *g, val n[3], const val w[3], const dou
     const val fx[4] = {lit(g, d[0]), lit(g, J[5]), lit(g, J[4]), lit(g, -J[3])};
     const val fy[4] = {lit(g, d[1]), lit(g, J[4]), lit(g, J[3]), lit(g, -J[5])};
     const val fz[4] = {lit(g, d[2]), lit(g, J[3]), lit(g, J[5]), lit(g, -J[4])};
-    n[0] = lwi_dot(g, 4, x, fx);
-    n[1] = lwi_dot(g, 4, y, fy);
-    n[2] = lwi_dot(g, 4, z, fz);
+    n[0] = lwi_codegen_dot(g, 4, x, fx);
+    n[1] = lwi_codegen_dot(g, 4, y, fy);
+    n[2] = lwi_codegen_dot(g, 4, z, fz);
 }
 
 void lwi_codegen_motion_inertia(const lwi_codegen_motion *m, int i, const val A[6], val F[6])
@@ -278,6 +277,7 @@ val lwi_codegen_motion_effort(const lwi_codegen_motion *m, int tau, int iv)
     const lwi_effort *f = &m->elements->effort[iv];
     val sum = tau < 0 ? lit(g, 0) : lwi_codegen_graph_input(g, tau, iv);
     sum = add(g, sum, lit(g, f->at_rest));
+    if (m->load) sum = add(g, sum, m->load[iv]);
     if (f->stiffness != 0)
         sum = msub(g, sum, lit(g, f->stiffness), lwi_codegen_graph_input(g, m->q, f->iq));
     if (f->damping != 0)

@@ -30,6 +30,7 @@ typedef struct lwi_codegen_motion {
     const lwi_elements *elements;
     lwi_body_values *body; ///< [n]
     int q, v;              ///< arrays of the graph
+    const val *load; ///< [tree nv] efforts of forces between bodies and on cut joints; NULL: none
 } lwi_codegen_motion;
 
 /** Values of the bodies in a graph with inputs `q` and `v` (arrays; v may be -1).
@@ -41,6 +42,8 @@ void lwi_codegen_motion_pose(lwi_codegen_motion *motion);
 /** u, w, beta, l and k of all bodies; after the poses. */
 void lwi_codegen_motion_velocity(lwi_codegen_motion *motion);
 
+/** Cosine and sine of x + angle; a right angle exchanges the two. */
+void lwi_codegen_circular(lwi_codegen_graph *g, val x, double angle, val *c, val *s);
 /** b = the motion a of the parent's frame, a point's acceleration and an angular acceleration, at
  *  the origin and in the axes of body i; with `bias` the terms beta, l and k too. */
 void lwi_codegen_motion_carry(const lwi_codegen_motion *motion, int i, bool bias, const val a[6],

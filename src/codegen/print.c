@@ -13,9 +13,10 @@ enum { WIDTH = 100, SHORT = 8 }; // columns; operands of one expression
 typedef struct printer {
     const lwi_codegen_graph *graph;
     FILE *file;
-    int *size;  // operands of a value's expression; 1 when it has a name
-    int *first; // first output of a value, -1: none
-    int *next;  // next output of the same value
+    int *size;                     // operands of a value's expression; 1 when it has a name
+    int *first;                    // first output of a value, -1: none
+    int *next;                     // next output of the same value
+    int *first_check, *next_check; // the same of checks
     int column;
 } printer;
 
@@ -83,7 +84,11 @@ static void put_expression(printer *p, int32_t i, const char *before, bool insid
         return;
     case LWI_OP_SIN:
     case LWI_OP_COS:
-        snprintf(word, sizeof word, "%s%s(", before, v->op == LWI_OP_SIN ? "sin" : "cos");
+    case LWI_OP_SQRT:
+        snprintf(word, sizeof word, "%s%s(", before,
+                 v->op == LWI_OP_SIN   ? "sin"
+                 : v->op == LWI_OP_COS ? "cos"
+                                       : "sqrt");
         put_value(p, v->a, word, false, space);
         put(p, ")", false);
         return;
@@ -141,8 +146,8 @@ static void choose_names(printer *p)
         if (v->uses == 0 || !has_expression(v)) continue;
         const bool two = v->op >= LWI_OP_ADD && v->op <= LWI_OP_DIV;
         const int size = p->size[v->a] + (two ? p->size[v->b] : 1);
-        const bool named = v->uses > 1 || v->op == LWI_OP_SIN || v->op == LWI_OP_COS ||
-                           v->op == LWI_OP_DIV || size > SHORT;
+        const bool named =
+            v->uses > 1 || v->op >= LWI_OP_SIN || v->op == LWI_OP_DIV || size > SHORT;
         if (!named) p->size[i] = size;
     }
 }
@@ -193,6 +198,17 @@ static void print_outputs(printer *p, int32_t i)
     }
 }
 
+// `CHECK(value, limit, code);` for all checks of value i
+static void print_checks(printer *p, int32_t i)
+{
+    const lwi_codegen_graph *g = p->graph;
+    for (int k = p->first_check[i]; k >= 0; k = p->next_check[k]) {
+        p->column = fprintf(p->file, "    CHECK(");
+        put_value(p, i, "", false, false);
+        fprintf(p->file, ", %.17g, %d);\n", g->check[k].limit, g->check[k].code);
+    }
+}
+
 void lwi_codegen_print_name(FILE *file, const char *name)
 {
     for (; *name; name++) {
@@ -209,7 +225,7 @@ static void print_values(printer *p)
     for (int i = 0; i < g->nvertex; i++) {
         const lwi_vertex *v = &g->vertex[i];
         const bool named = has_expression(v) && p->size[i] == 1;
-        if (v->uses == 0 || (!named && p->first[i] < 0)) continue;
+        if (v->uses == 0 || (!named && p->first[i] < 0 && p->first_check[i] < 0)) continue;
         const int before = note;
         while (note < g->nnote && g->note[note].before <= i) note++;
         if (note > before) {
@@ -222,11 +238,12 @@ static void print_values(printer *p)
             snprintf(left, sizeof left, "const double %s", name);
             statement(p, left, i);
         }
+        print_checks(p, i);
         print_outputs(p, i);
     }
 }
 
-// The outputs of each value, as lists.
+// The outputs and checks of each value, as lists.
 static void list_outputs(printer *p)
 {
     const lwi_codegen_graph *g = p->graph;
@@ -236,6 +253,22 @@ static void list_outputs(printer *p)
         p->next[k] = *first;
         *first = k;
     }
+    for (int i = 0; i < g->nvertex; i++) p->first_check[i] = -1;
+    for (int k = g->ncheck - 1; k >= 0; k--) {
+        int *first = &p->first_check[g->check[k].value.index];
+        p->next_check[k] = *first;
+        *first = k;
+    }
+}
+
+void lwi_codegen_print_check(FILE *file)
+{
+    fputs("\n// Ends the function where a pivot is too small.\n"
+          "#define CHECK(pivot, limit, code)               \\\n"
+          "    do {                                        \\\n"
+          "        if (!((pivot) >= (limit))) return code; \\\n"
+          "    } while (0)\n",
+          file);
 }
 
 void lwi_codegen_graph_print(lwi_codegen_graph *g, FILE *file)
@@ -243,13 +276,16 @@ void lwi_codegen_graph_print(lwi_codegen_graph *g, FILE *file)
     printer p = {.graph = g, .file = file};
     if (g->failed) return;
     const size_t n = (size_t)g->nvertex;
-    p.size = lwi_allocate(g->allocator, (2 * n + (size_t)g->noutput) * sizeof *p.size);
+    p.size =
+        lwi_allocate(g->allocator, (3 * n + (size_t)(g->noutput + g->ncheck)) * sizeof *p.size);
     if (!p.size) {
         g->failed = true;
         return;
     }
     p.first = p.size + n;
-    p.next = p.first + n;
+    p.first_check = p.first + n;
+    p.next = p.first_check + n;
+    p.next_check = p.next + g->noutput;
     choose_names(&p);
     list_outputs(&p);
     print_unused(&p);

@@ -757,7 +757,7 @@ class Codegen(Program):
 
     def test_what_cannot_be_generated_is_named(self):
         for arguments, expected in (
-                ((os.path.join(MODELS, "four_bar.yaml"), "-o", self.path("x")), "closes a loop"),
+                ((os.path.join(MODELS, "crane.yaml"), "-o", self.path("x")), "has a prescribed motion"),
                 ((self.model,), "-o DIR")):
             self.assertIn(expected, self.call("codegen", *arguments, code=2).stderr)
         self.assertFalse(os.path.exists(self.path("x")))

@@ -3,13 +3,13 @@
 // The code of every model is generated, all sources are compiled into one shared object by the
 // available compiler (-Wall -Wextra -Wpedantic -Werror), and the functions are compared with those
 // of the library. Without a compiler the tests that need one are skipped with a message.
+#include "generated.h"
 #include "support/failing.h"
 #include "support/random_model.h"
 #include "support/rotors.h"
 
 #include <linkwork/linkwork.h>
 
-#include <dlfcn.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdbool.h>
@@ -24,80 +24,9 @@
 
 enum { NTREES = 16, NSTATES = 4, MOST = 64 };
 
-#define OK(call) assert_int_equal(LW_OK, (call))
-
 typedef void unary(const double *, double *);
 typedef void binary(const double *, const double *, double *);
 typedef void ternary(const double *, const double *, const double *, double *);
-
-static char folder[] = "codegen-XXXXXX";
-
-static int make_folder(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    char command[200];
-    snprintf(command, sizeof command, "rm -r '%s'", folder);
-    return system(command);
-}
-
-// --------------------------------------------------------------------------------------- compiling
-
-static bool has_compiler(void)
-{
-    return system(LW_C_COMPILER " --version >/dev/null 2>&1") == 0;
-}
-
-static void skip_without_compiler(void)
-{
-    if (has_compiler()) return;
-    print_message("SKIPPED: no C compiler '%s' here, so generated code is not compiled\n",
-                  LW_C_COMPILER);
-    skip();
-}
-
-// Compiles all sources generated into `folder`/`group`.
-static void *compile(const char *group)
-{
-    char command[600], path[200];
-    snprintf(command, sizeof command,
-             "cd '%s/%s' && " LW_C_COMPILER
-             " -std=c17 -Wall -Wextra -Wpedantic -Wshadow -Werror -O0"
-             " -ffp-contract=off -fPIC -shared -o all.so */[!e]*.c -lm",
-             folder, group);
-    assert_int_equal(0, system(command));
-    snprintf(path, sizeof path, "./%s/%s/all.so", folder, group);
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!library) fail_msg("%s", dlerror());
-    return library;
-}
-
-// ISO C has no conversion from object pointers to function pointers.
-static void find(void *library, const char *name, const char *function, void *pointer)
-{
-    char symbol[128];
-    snprintf(symbol, sizeof symbol, "%s_%s", name, function);
-    void *found = dlsym(library, symbol);
-    if (!found) fail_msg("%s is missing", symbol);
-    memcpy(pointer, &found, sizeof found);
-}
-
-static void write_model(const lw_model *model, const char *group, const char *name)
-{
-    char path[200];
-    lw_error error = {0};
-    snprintf(path, sizeof path, "mkdir -p '%s/%s'", folder, group);
-    assert_int_equal(0, system(path));
-    snprintf(path, sizeof path, "%s/%s/%s", folder, group, name);
-    const lw_codegen_desc desc = {.name = name};
-    if (lw_codegen_write(model, &desc, path, NULL, &error) != LW_OK)
-        fail_msg("%s: %s", name, error.text);
-}
 
 // --------------------------------------------------------------------------------------- comparing
 
@@ -236,17 +165,6 @@ static void check_poses(const lw_model *model, void *library, const char *name)
 }
 
 // ------------------------------------------------------------------------------------------ models
-
-static lw_model *read_robot(const char *file, lw_base base)
-{
-    char path[500];
-    lw_model *model;
-    lw_error error = {0};
-    const lw_read_desc desc = {.base = base};
-    snprintf(path, sizeof path, LW_SOURCE_DIR "/examples/models/%s", file);
-    if (lw_model_read(path, &desc, &model, NULL, &error) != LW_OK) fail_msg("%s", error.text);
-    return model;
-}
 
 static void robots_agree(void **state)
 {
@@ -450,7 +368,6 @@ static void what_cannot_be_generated_is_named(void **state)
     refuses(finish(&x), "m", LW_ERR_UNSUPPORTED, "65 degrees of freedom, more than the 64");
 
     refuses_joint((lw_joint_desc){.type = LW_JOINT_FIXED}, "nothing moves");
-    refuses(read_robot("four_bar.yaml", LW_BASE_AUTO), "m", LW_ERR_UNSUPPORTED, "closes a loop");
     refuses(sprung(), "two words", LW_ERR_ARGUMENT, "name 'two words'");
     refuses(sprung(), "7up", LW_ERR_ARGUMENT, "name '7up'");
 }

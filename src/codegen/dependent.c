@@ -1,0 +1,135 @@
+// dependent.c -- solves the rows of a block for its dependent speeds, as values.
+//
+// Gram and Schmidt with the columns of the right-hand sides, modified: of W_y = (w_1 ... w_n),
+//
+//   d_j = w_j.w_j    r_jk = w_j.w_k / d_j,  w_k -= r_jk w_j  (k > j)    c_j = w_j.b / d_j,  b -= c_j w_j
+//   y_j = -c_j - sum r_jk y_k
+//
+// Redundant rows need no treatment: W_y has full column rank.  d_j is the squared distance of column j from the span
+// of those before it, in any axes.  Two and three rows for as many speeds are solved by determinants.
+#include "codegen/loops.h"
+
+typedef struct system {
+    lwi_codegen_graph *g;
+    int rows, ny, n; // n: right-hand sides
+    val *w;          // [ny][rows] columns
+    val *b;          // [n][rows]
+    val *r;          // [ny][ny]
+    val *y;          // [n][ny] out
+} system_of;
+
+static void check(const system_of *s, val squared, double norm2, int iv)
+{
+    lwi_codegen_graph_check(s->g, squared, LWI_SMALLEST_PIVOT * LWI_SMALLEST_PIVOT * norm2, 1 + iv);
+}
+
+static val *column(const system_of *s, int k)
+{
+    return s->w + k * s->rows;
+}
+
+static void subtract(lwi_codegen_graph *g, int n, val *a, val x, const val *b)
+{
+    for (int i = 0; i < n; i++) a[i] = msub(g, a[i], x, b[i]);
+}
+
+static void orthogonalise(system_of *s, const lwi_elements *elements, const lwi_loop_block *block)
+{
+    lwi_codegen_graph *g = s->g;
+    for (int j = 0; j < s->ny; j++) {
+        const val *w = column(s, j);
+        const val d = lwi_codegen_dot(g, s->rows, w, w);
+        check(s, d, elements->loops->norm2[block->y[j]], block->y[j]);
+        const val Di = inverse(g, d);
+        for (int k = j + 1; k < s->ny; k++) {
+            val *x = column(s, k);
+            s->r[j * s->ny + k] = mul(g, lwi_codegen_dot(g, s->rows, w, x), Di);
+            subtract(g, s->rows, x, s->r[j * s->ny + k], w);
+        }
+        for (int k = 0; k < s->n; k++) {
+            val *b = s->b + k * s->rows;
+            const val c = mul(g, lwi_codegen_dot(g, s->rows, w, b), Di);
+            subtract(g, s->rows, b, c, w);
+            s->y[k * s->ny + j] = neg(g, c);
+        }
+    }
+    for (int k = 0; k < s->n; k++)
+        for (int j = s->ny - 1; j >= 0; j--)
+            for (int i = j + 1; i < s->ny; i++)
+                s->y[k * s->ny + j] =
+                    msub(g, s->y[k * s->ny + j], s->r[j * s->ny + i], s->y[k * s->ny + i]);
+}
+
+// Rows of the adjugate; returns the determinant.
+static val adjugate(const system_of *s, val *a)
+{
+    lwi_codegen_graph *g = s->g;
+    const val *w0 = column(s, 0), *w1 = column(s, 1);
+    if (s->ny == 2) {
+        a[0] = w1[1], a[1] = neg(g, w1[0]);
+        a[2] = neg(g, w0[1]), a[3] = w0[0];
+        return sub(g, mul(g, w0[0], w1[1]), mul(g, w0[1], w1[0]));
+    }
+    const val *w2 = column(s, 2);
+    lwi_cross(g, a, w1, w2);
+    lwi_cross(g, a + 3, w2, w0);
+    lwi_cross(g, a + 6, w0, w1);
+    return lwi_codegen_dot(g, 3, w0, a);
+}
+
+static void by_determinants(system_of *s, const lwi_elements *elements, const lwi_loop_block *block)
+{
+    lwi_codegen_graph *g = s->g;
+    val a[9];
+    double norm2 = 1;
+    const val det = adjugate(s, a);
+    for (int k = 0; k < s->ny; k++) norm2 *= elements->loops->norm2[block->y[k]];
+    check(s, mul(g, det, det), norm2, block->y[0]);
+    const val minus = neg(g, inverse(g, det));
+    for (int k = 0; k < s->n; k++)
+        for (int j = 0; j < s->ny; j++)
+            s->y[k * s->ny + j] =
+                mul(g, minus, lwi_codegen_dot(g, s->ny, a + j * s->ny, s->b + k * s->rows));
+}
+
+static void alone(system_of *s, const lwi_elements *elements, const lwi_loop_block *block)
+{
+    lwi_codegen_graph *g = s->g;
+    const val w = column(s, 0)[0];
+    check(s, mul(g, w, w), elements->loops->norm2[block->y[0]], block->y[0]);
+    const val minus = neg(g, inverse(g, w));
+    for (int k = 0; k < s->n; k++) s->y[k] = mul(g, minus, s->b[k * s->rows]);
+}
+
+lw_status lwi_block_solve(lwi_codegen_graph *g, const lwi_elements *elements,
+                          const lwi_loop_block *block, const val *J, int n, val *b, val *y,
+                          lwi_arena *arena)
+{
+    const int nv = elements->model->tree_nv, ny = block->ny;
+    system_of s = {.g = g, .ny = ny, .n = n, .y = y};
+    int *row = LWI_PUSH(arena, int, block->nrow);
+    s.w = LWI_PUSH(arena, val, ny * block->nrow);
+    s.b = LWI_PUSH(arena, val, n * block->nrow);
+    s.r = LWI_PUSH(arena, val, ny * ny);
+    if (!row || !s.w || !s.b || !s.r) return LW_ERR_MEMORY;
+    for (int i = 0; i < block->nrow; i++) { // rows with dependent speeds
+        bool any = false;
+        for (int k = 0; k < ny; k++) {
+            double x;
+            const val W = J[block->row[i] * nv + block->y[k]];
+            any |= !lwi_codegen_graph_known(g, W, &x) || x != 0;
+        }
+        if (any) row[s.rows++] = i;
+    }
+    for (int i = 0; i < s.rows; i++) {
+        for (int k = 0; k < ny; k++) s.w[k * s.rows + i] = J[block->row[row[i]] * nv + block->y[k]];
+        for (int k = 0; k < n; k++) s.b[k * s.rows + i] = b[k * block->nrow + row[i]];
+    }
+    if (s.rows == ny && ny == 1)
+        alone(&s, elements, block);
+    else if (s.rows == ny && ny <= 3)
+        by_determinants(&s, elements, block);
+    else
+        orthogonalise(&s, elements, block);
+    return g->failed ? LW_ERR_MEMORY : LW_OK;
+}

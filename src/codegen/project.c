@@ -1,0 +1,122 @@
+// project.c -- generates the rows of closed loops, and the projections of positions and velocities onto them.
+//
+// Independent coordinates and speeds stay.  Block by block, W_y y = -b with b of the rows and of the dependent speeds
+// before: velocities b = W_z v_z, a step of Newton's method for positions b = phi + W_z dq_z.
+#include "codegen/functions.h"
+#include "codegen/loops.h"
+
+lw_status lwi_generate_constraints(lwi_codegen_graph *g, const lwi_elements *elements,
+                                   lwi_arena *arena, lw_error *error)
+{
+    (void)error;
+    const int nv = elements->model->tree_nv;
+    const int q = lwi_codegen_graph_array(g, "q"), v = lwi_codegen_graph_array(g, "v");
+    const int phi = lwi_codegen_graph_array(g, "phi"), rate = lwi_codegen_graph_array(g, "phidot");
+    const lwi_walk walk = {g, elements, q, -1};
+    lwi_closures c;
+    TRY(lwi_closures_create(&walk, arena, &c));
+    for (int i = 0; i < elements->loops->m; i++) {
+        val sum = lit(g, 0);
+        for (int j = 0; j < nv; j++)
+            sum = madd(g, sum, c.J[i * nv + j], lwi_codegen_graph_input(g, v, j));
+        lwi_codegen_graph_output(g, phi, i, c.phi[i]);
+        lwi_codegen_graph_output(g, rate, i, sum);
+    }
+    return LW_OK;
+}
+
+// All dependent speeds in u [tree nv], which has the independent ones; with phi: plus phi.
+static lw_status solve(lwi_codegen_graph *g, const lwi_elements *elements, const lwi_closures *c,
+                       bool positions, val *u, lwi_arena *arena)
+{
+    const int nv = elements->model->tree_nv;
+    for (int k = 0; k < elements->loops->nblock; k++) {
+        const lwi_loop_block *b = &elements->loops->block[k];
+        val *rhs = LWI_PUSH(arena, val, b->nrow), *y = LWI_PUSH(arena, val, b->ny);
+        if (!rhs || !y) return LW_ERR_MEMORY;
+        for (int i = 0; i < b->nrow; i++) {
+            rhs[i] = positions ? c->phi[b->row[i]] : lit(g, 0);
+            for (int j = 0; j < b->nz; j++)
+                rhs[i] = madd(g, rhs[i], c->J[b->row[i] * nv + b->z[j]], u[b->z[j]]);
+        }
+        TRY(lwi_block_solve(g, elements, b, c->J, 1, rhs, y, arena));
+        for (int i = 0; i < b->ny; i++) u[b->y[i]] = y[i];
+    }
+    return LW_OK;
+}
+
+lw_status lwi_generate_project_velocities(lwi_codegen_graph *g, const lwi_elements *elements,
+                                          lwi_arena *arena, lw_error *error)
+{
+    (void)error;
+    const int nv = elements->model->tree_nv;
+    const int q = lwi_codegen_graph_array(g, "q"), v = lwi_codegen_graph_array(g, "v");
+    const lwi_walk walk = {g, elements, q, -1};
+    lwi_closures c;
+    val *u = LWI_PUSH(arena, val, nv);
+    if (!u) return LW_ERR_MEMORY;
+    TRY(lwi_closures_create(&walk, arena, &c));
+    for (int i = 0; i < nv; i++) u[i] = lwi_codegen_graph_input(g, v, i);
+    TRY(solve(g, elements, &c, false, u, arena));
+    for (int i = 0; i < nv; i++)
+        if (elements->loops->dependent[i]) lwi_codegen_graph_output(g, v, i, u[i]);
+    return LW_OK;
+}
+
+// q e^(du/2), normalised
+static void turn_quaternion(lwi_codegen_graph *g, val e[4], const val du[3])
+{
+    const val half = lit(g, 0.5);
+    val h[3], c[3], s = e[0];
+    for (int i = 0; i < 3; i++) h[i] = mul(g, half, du[i]);
+    lwi_cross(g, c, e + 1, h);
+    e[0] = sub(g, s, lwi_codegen_dot(g, 3, e + 1, h));
+    for (int i = 0; i < 3; i++) e[1 + i] = add(g, e[1 + i], madd(g, c[i], s, h[i]));
+    const val norm2 = lwi_codegen_dot(g, 4, e, e);
+    const val scale = inverse(g, lwi_codegen_graph_op(g, LWI_OP_SQRT, norm2, norm2));
+    for (int i = 0; i < 4; i++) e[i] = mul(g, scale, e[i]);
+}
+
+static void move_node(lwi_codegen_graph *g, const lwi_node *node, int q, const val *u)
+{
+    const lwi_joint_type *type = node->type;
+    val x[LW_JOINT_MAX_NQ], R[9], d[3];
+    for (int i = 0; i < node->nq; i++) x[i] = lwi_codegen_graph_input(g, q, node->iq + i);
+    if (type->quaternion < 0) {
+        for (int i = 0; i < node->nv; i++) x[i] = add(g, x[i], u[node->iv + i]);
+    } else {
+        if (lwi_joint_is_free(type)) {
+            lwi_quaternion(g, R, x + 3);
+            lwi_rotate(g, d, R, u + node->iv);
+            lwi_add(g, 3, x, d);
+        }
+        turn_quaternion(g, x + node->nq - 4, u + node->iv + node->nv - 3);
+    }
+    for (int i = 0; i < node->nq; i++) lwi_codegen_graph_output(g, q, node->iq + i, x[i]);
+}
+
+lw_status lwi_generate_project_positions(lwi_codegen_graph *g, const lwi_elements *elements,
+                                         lwi_arena *arena, lw_error *error)
+{
+    (void)error;
+    const lw_model *m = elements->model;
+    const int nv = m->tree_nv;
+    const int q = lwi_codegen_graph_array(g, "q"), step = lwi_codegen_graph_array(g, "step");
+    const lwi_walk walk = {g, elements, q, -1};
+    lwi_closures c;
+    val *u = LWI_PUSH(arena, val, nv);
+    if (!u) return LW_ERR_MEMORY;
+    TRY(lwi_closures_create(&walk, arena, &c));
+    lwi_zero(g, nv, u);
+    TRY(solve(g, elements, &c, true, u, arena));
+    int n = 0;
+    for (int i = 0; i < nv; i++)
+        if (elements->loops->dependent[i]) lwi_codegen_graph_output(g, step, n++, u[i]);
+    for (int k = 0; k < m->nnode; k++) {
+        const lwi_node *node = &m->node[k];
+        bool moves = false;
+        for (int i = 0; i < node->nv; i++) moves |= elements->loops->dependent[node->iv + i];
+        if (moves) move_node(g, node, q, u);
+    }
+    return LW_OK;
+}

@@ -1,0 +1,103 @@
+// generated.h -- generated code of models, compiled into one shared object by the available compiler.
+#ifndef LWT_GENERATED_H
+#define LWT_GENERATED_H
+
+#include <linkwork/linkwork.h>
+
+#include <dlfcn.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define OK(call) assert_int_equal(LW_OK, (call))
+
+static char folder[] = "codegen-XXXXXX";
+
+static inline int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static inline int remove_folder(void **state)
+{
+    (void)state;
+    char command[200];
+    snprintf(command, sizeof command, "rm -r '%s'", folder);
+    return system(command);
+}
+
+// --------------------------------------------------------------------------------------- compiling
+
+static inline bool has_compiler(void)
+{
+    return system(LW_C_COMPILER " --version >/dev/null 2>&1") == 0;
+}
+
+static inline void skip_without_compiler(void)
+{
+    if (has_compiler()) return;
+    print_message("SKIPPED: no C compiler '%s' here, so generated code is not compiled\n",
+                  LW_C_COMPILER);
+    skip();
+}
+
+// Compiles all sources generated into `folder`/`group`.
+static inline void *compile(const char *group)
+{
+    char command[600], path[200];
+    snprintf(command, sizeof command,
+             "cd '%s/%s' && " LW_C_COMPILER
+             " -std=c17 -Wall -Wextra -Wpedantic -Wshadow -Werror -O0"
+             " -ffp-contract=off -fPIC -shared -o all.so */[!e]*.c -lm",
+             folder, group);
+    assert_int_equal(0, system(command));
+    snprintf(path, sizeof path, "./%s/%s/all.so", folder, group);
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library) fail_msg("%s", dlerror());
+    return library;
+}
+
+// ISO C has no conversion from object pointers to function pointers.
+static inline void find(void *library, const char *name, const char *function, void *pointer)
+{
+    char symbol[128];
+    snprintf(symbol, sizeof symbol, "%s_%s", name, function);
+    void *found = dlsym(library, symbol);
+    if (!found) fail_msg("%s is missing", symbol);
+    memcpy(pointer, &found, sizeof found);
+}
+
+static inline void write_model(const lw_model *model, const char *group, const char *name)
+{
+    char path[200];
+    lw_error error = {0};
+    snprintf(path, sizeof path, "mkdir -p '%s/%s'", folder, group);
+    assert_int_equal(0, system(path));
+    snprintf(path, sizeof path, "%s/%s/%s", folder, group, name);
+    const lw_codegen_desc desc = {.name = name};
+    if (lw_codegen_write(model, &desc, path, NULL, &error) != LW_OK)
+        fail_msg("%s: %s", name, error.text);
+}
+
+static inline lw_model *read_robot(const char *file, lw_base base)
+{
+    char path[500];
+    lw_model *model;
+    lw_error error = {0};
+    const lw_read_desc desc = {.base = base};
+    snprintf(path, sizeof path, LW_SOURCE_DIR "/examples/models/%s", file);
+    if (lw_model_read(path, &desc, &model, NULL, &error) != LW_OK) fail_msg("%s", error.text);
+    return model;
+}
+
+#endif
