@@ -3,7 +3,8 @@
 
 usage: adjoint.py --program LINKWORK [--count] [--cases A,B] [--by 1,10,100] [--lengths 1,4] [--keep FOLDER]
 
-Mechanisms: a four-bar with a spring, a Stewart platform on six springs with dampers, a chain of 64 links with springs.
+Mechanisms: a four-bar with a spring, a Stewart platform on six springs with dampers, a chain of 64 links with springs, a
+chain of 16 links with springs between points and torques of formulas that read several joints and bodies.
 Parameters are masses, inertias, springs, dampers, and of the loops the places of their joints. The run is that of
 `linkwork run --integrator verner87` with the adjoint's tolerance, without rows between its ends; the reading of the file
 (`linkwork check`) is subtracted from both. Ratios are those of the processor's time, the least of three interleaved runs,
@@ -92,13 +93,39 @@ def chain(steps):
     return by, own, bodies, joints, f"body.link{n - 1}.x", "[0, 0, -9.81]", 4 * steps
 
 
-CASES = {"four-bar": four_bar, "stewart": stewart, "chain-64": chain}
+def springs(steps):
+    """16 links that hang, with springs and dampers between points, a bushing, and torques of formulas that read several joints."""
+    n = 16
+    own = [f"m{i}: {1 + 0.01 * i} kg" for i in range(n)] + [f"k{i}: {40 + i}" for i in range(n)] + [f"c{i}: 0.{i + 1:02}" for i in range(n)]
+    own += [f"g{i}: 0.{i + 1:02}" for i in range(n)] + [f"I{i}: 0.00{i % 9 + 1}" for i in range(n)] + [f"d{i}: 0.1{i}" for i in range(n)]
+    own += ["kx: 200", "kr: 3", "cx: 2", "cr: 0.1"]
+    by = [p.split(":")[0] for p in own]
+    bodies = [f"link{i}: {{mass: m{i}, inertia: [I{i}, 0.01, 0.01, 0, 0, 0], position: [0, 0, {-0.2 * i - 0.1}]}}" for i in range(n)]
+    joints = [f"J{i}: {{type: revolute, between: [{'ground' if i == 0 else f'link{i - 1}'}, link{i}], at: [0, 0, {-0.2 * i}], "
+              f"axis: [{i % 2}, {1 - i % 2}, 0], q: [{0.3 if i == 0 else 0.02}], "
+              f"spring: {{q0: {{damping: d{i}}}}}, effort: {{q0: T{i}}}}}" for i in range(n)]
+    signals = [f"T{i}: {{type: formula, of: \"-g{i}*sin(J{i}.q0 - J{(i + 3) % n}.q0) - 0.01*J{i}.qd0*body.link{(i + 5) % n}.z\"}}"
+               for i in range(n)]
+    forces = [f"S{i}: {{type: spring, between: [{'ground' if i % 2 else f'link{max(i - 2, 0)}'}, link{max(i, 3)}], "
+              f"point1: [0.3, 0.1, {-0.1 * (i % 2)}], point2: [0, 0.05, 0], stiffness: k{i}, damping: c{i}, length: 0.3}}"
+              for i in range(n)]
+    forces += [f"B: {{type: bushing, between: [link{n - 2}, link{n - 1}], at: [0, 0, {-0.2 * n}], "
+               "stiffness: [kx, kx, kx, kr, kr, kr], damping: [cx, cx, cx, cr, cr, cr]}"]
+    more = {"signals": signals, "forces": forces}
+    return by, own, bodies, joints, f"body.link{n - 1}.x", "[0, 0, -9.81]", 1 * steps, more
+
+
+CASES = {"four-bar": four_bar, "stewart": stewart, "chain-64": chain, "springs-16": springs}
 
 
 def write(folder, name, steps):
-    by, parameters, bodies, joints, column, gravity, duration = CASES[name](steps)
+    by, parameters, bodies, joints, column, gravity, duration, *more = CASES[name](steps)
+    more = more[0] if more else {}
     lines = ["linkwork: 1", f"gravity: {gravity}"]
-    for key, items in (("parameters", parameters), ("bodies", bodies), ("joints", joints)):
+    lists = {"parameters": parameters, "signals": more.get("signals"), "bodies": bodies, "joints": joints, "forces": more.get("forces")}
+    for key, items in lists.items():
+        if not items:
+            continue
         lines += [f"{key}:"] + [f"  {item}" for item in items]
     lines += [f"simulation: {{duration: {duration}, sample: {duration}}}", ""]
     path = pathlib.Path(folder) / f"{name}.yaml"

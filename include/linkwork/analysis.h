@@ -5,9 +5,10 @@
 // of freedom, by name.  Functions are used at one time; inputs have constant values.  The position must be regular: as
 // many degrees of freedom as nearby positions have.
 //
-// Derivatives of inertia, gravity, joints and loops are exact up to rounding; those of the model's forces are central
+// Derivatives of inertia, gravity, joints, loops, springs, bushings, wrenches, drag and signals are exact up to rounding.
+// In models with servos, tendons, stops, forces on joints that close loops, or corners in signals, those of forces are central
 // differences of order six of the forces alone, with steps up to 3e-3 rad or 3e-3 lengths of the mechanism: errors of
-// some 1e-12 of the largest.  Where forces have corners within three such steps (stops, signals with corners)
+// some 1e-12 of the largest.  Where these have corners within three such steps (stops, signals with corners)
 // derivatives are those of a smoothed force.  With joints of callers all are differences along the constraint manifold.
 //
 // Every function may run in several threads with one model.

@@ -88,8 +88,9 @@ LW_API lw_status lw_inverse_dynamics(lw_dynamics *dynamics, double t, const doub
  *  M vdot + h = tau + J' lambda (lw_constraints_tree).  Columns are displacements of q along
  *  the speeds: of a ball joint rotations about the axes of F2, of a floating base (F2 of a free joint) displacements and
  *  rotations along its own axes; else of the coordinates.  Inertia, gravity, drives and mounts: exact
- *  [carpentier2018, singh2022]; forces of the model: differences of order six of the forces alone, with steps of 3e-3
- *  rad or lengths of the mechanism and 3e-3 (1 + |v|), which smooth corners of forces.
+ *  [carpentier2018, singh2022]; forces of the model and signals: exact.  Models with servos, tendons, stops, forces on
+ *  joints that close loops, or corners in signals: differences of order six of the forces alone, with steps of 3e-3
+ *  rad or lengths of the mechanism and 3e-3 (1 + |v|), which smooth corners.
  *  @param by_q, by_v  [tree nv][tree nv] out: row: effort, column: speed;  @param M  the mass matrix, dtau/dvdot
  *  The first call allocates memory.      @cost O(n depth); with forces on bodies, or forces that read other joints,
  *  O(n) more for each column

@@ -506,6 +506,7 @@ static lw_status prepare(lwi_recording *s, lwi_adjoint *a, lw_error *error)
         s->m = s->d.rows.m;
         s->reduced = s->n - s->loops.cut.rank <= s->m;
     }
+    s->d.along_run = true;
     TRY(lwi_numbers_create(model, &s->arena, &s->numbers));
     TRY(allocate(s, error));
     TRY(check_momenta(s, error));

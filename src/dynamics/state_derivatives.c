@@ -81,6 +81,7 @@ lw_status lwi_state_derivatives_create(const lw_model *model, lwi_arena *arena,
     for (int i = 0; i < model->nforce; i++)
         d->local = d->local && lwi_force_is_local(model, &model->force[i]);
     TRY(find_springs(model, arena, d));
+    TRY(lwi_force_derivatives_create(model, arena, &d->forces));
     d->q = LWI_PUSH(arena, double, model->tree_nq);
     d->v = LWI_PUSH(arena, double, n);
     d->plus = LWI_PUSH(arena, double, n);
@@ -354,12 +355,34 @@ static bool local_here(const difference *of)
     return local;
 }
 
+// Are derivatives of all forces known?  Laws with modes are smooth while these are given; else differences give a mean over
+// the corner, as of signals with corners.
+static bool exact_here(const difference *of)
+{
+    const bool modes = of->work->mode && *of->work->mode;
+    return of->d->forces.exact && (of->model->nmode == 0 || modes) &&
+           (!of->d->forces.kinked || of->d->along_run) && of->d->nz == of->model->nstate;
+}
+
+static void subtract_exact(const difference *of, double *by_q, double *by_v)
+{
+    lwi_state_derivatives *d = of->d;
+    const lwi_force_sums to = {by_q, by_v, d->force_by_z, d->rate_by_q, d->rate_by_v, d->rate_by_z};
+    evaluate_forces(of->model, d, of->work, of->t, of->q, of->v, of->inputs);
+    lwi_force_derivatives_subtract(of->model, &d->forces, &d->tree, of->work, of->t, of->q, of->v,
+                                   of->inputs, d->nz, &to);
+}
+
 static void subtract_forces(const difference *of, double *by_q, double *by_v)
 {
     const int n = of->model->tree_nv;
     const double step = STEP * fmin(1, of->model->length);
     if (of->d->spring_speed) {
         subtract_springs(of->model, of->d->spring_speed, by_q, by_v);
+        return;
+    }
+    if (exact_here(of)) {
+        subtract_exact(of, by_q, by_v);
         return;
     }
     if (local_here(of)) {
@@ -416,7 +439,7 @@ void lwi_inverse_derivatives(const lw_model *model, lwi_state_derivatives *d, lw
     if (!d->closed) return;
     if (d->spring_speed) // nothing was displaced
         lwi_cut_loads(&d->cut, work, t, v, inputs);
-    else
+    else if (!exact_here(&of)) // else they are there
         evaluate_forces(model, d, work, t, q, v, inputs);
     sum_forces(model, d, work, d->plus);
     for (int i = 0; i < model->tree_nv; i++) d->effort[i] -= d->plus[i];

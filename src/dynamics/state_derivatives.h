@@ -1,13 +1,14 @@
 // state_derivatives.h -- derivatives of inverse and forward dynamics at a state, with the model's forces.
 //
 // Problem: by_q, by_v of efforts (inverse) or accelerations (forward).  Inertia, gravity, drives and mounts by the
-// recursion of tree/derivatives.h; forces of the model by central differences of order six of their generalised
-// forces alone, or exact where all of them are springs and dampers of joints.  With loops the efforts are
+// recursion of tree/derivatives.h; forces of the model exactly (force_derivatives.h), or where some have no derivatives, or
+// corners, by central differences of order six of their generalised forces alone.  With loops the efforts are
 // M vdot + h = tau + J'lambda of the spanning tree, and the rows come with them (loops/cut_derivatives.h).
 // Cost: O(n depth), forward O(n^2 depth), forces on bodies O(n) for each column.
 #ifndef LWI_DYNAMICS_STATE_DERIVATIVES_H
 #define LWI_DYNAMICS_STATE_DERIVATIVES_H
 
+#include "dynamics/force_derivatives.h"
 #include "loops/cut_derivatives.h"
 #include "tree/derivatives.h"
 
@@ -16,7 +17,9 @@ typedef struct lwi_state_derivatives {
     bool closed; ///< there are loops or couplings
     lwi_cut cut; ///< rows alone, of `closed`
     lwi_cut_derivatives rows;
-    bool local;        ///< each force depends on the one coordinate that it acts on
+    lwi_force_derivatives forces; ///< exact where they are known
+    bool along_run;               ///< set by the user: corners of signals are not smoothed
+    bool local;                   ///< each force depends on the one coordinate that it acts on
     int *spring_speed; ///< [nforce] tree speed of each, where all are springs of joints; else NULL
     double *q, *v;     ///< [tree_nq], [tree_nv] displaced
     double *plus, *minus; ///< [tree_nv + nz] generalised forces, rates of the states of signals

@@ -6,13 +6,14 @@
 //     B = 1 - [a]/2 + c [a]^2,  c = (1 - (|a|/2) cot(|a|/2)) / |a|^2
 // on body 2 at F2's origin, the opposite on body 1 at the same point.  B makes the torque that of
 // the potential (d' K d + a' K_a a)/2, at any angle up to half a turn, where a jumps.
+#include "model/forces/change.h"
 #include "model/forces/describe.h"
-#include "model/forces/points.h"
 #include "model/model.h"
 #include "spatial/motion.h"
 #include "spatial/rotation.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct strain {
     double R1[9];            ///< F1 -> world
@@ -47,6 +48,19 @@ static strain strain_of(const lwi_bushing_par *p, const lwi_kin *kin)
     v3_sub(s.d, p2, p1);
     m3_tmul_v(s.d, s.R1, s.d);
     return s;
+}
+
+// c, and its derivative by the angle |a| divided by the angle; the series where the differences would lose digits.
+static double curvature(double angle, double *slope)
+{
+    const double h = 0.5 * angle, x = angle * angle;
+    if (angle < 0.05) {
+        *slope = 1.0 / 360 + x / 7560 + x * x / 201600;
+        return 1.0 / 12 + x / 720 + x * x / 30240;
+    }
+    const double g = 1 - h / tan(h), dg = h / (sin(h) * sin(h)) - 1 / tan(h);
+    *slope = (0.5 * dg / x - 2 * g / (x * angle)) / angle;
+    return g / x;
 }
 
 // y + a x y / 2 + c a x (a x y) = B' y
@@ -182,6 +196,105 @@ static int actions(const void *par, const lwi_force_state *s, lwi_force_action *
     return 3;
 }
 
+/** Displacements, rates and loads on body 2 in axes of F1; or their changes. */
+typedef struct local {
+    double d[3], a[3], rate[3], w[3], f[3], torque[3];
+} local;
+
+// Changes of f and torque by those of d, a, rate and w.
+static void local_change(const lwi_bushing_par *p, const strain *s, local *c)
+{
+    double y[3], dy[3], first[3], second[3], part[3], slope;
+    const double curve = curvature(v3_norm(s->a), &slope), turn = slope * v3_dot(s->a, c->a);
+    for (int i = 0; i < 3; i++) {
+        y[i] = -p->stiffness[3 + i] * s->a[i];
+        dy[i] = -p->stiffness[3 + i] * c->a[i];
+        c->f[i] = -p->stiffness[i] * c->d[i] - p->damping[i] * c->rate[i];
+    }
+    transposed_rate(c->torque, s->a, dy);
+    v3_cross(first, s->a, y);
+    v3_cross(second, s->a, first);
+    v3_axpy(c->torque, turn, second);
+    v3_cross(part, c->a, first);
+    v3_axpy(c->torque, curve, part);
+    v3_cross(first, c->a, y);
+    v3_axpy(c->torque, 0.5, first);
+    v3_cross(part, s->a, first);
+    v3_axpy(c->torque, curve, part);
+    for (int i = 0; i < 3; i++) c->torque[i] -= p->damping[3 + i] * c->w[i];
+}
+
+// out := R1' (x2 - x1 - theta1 x x), the change of the components of x in the axes of F1, which rotate.
+static void to_frame(const double R1[9], const lwi_motion_pair *m, const double x[3],
+                     const double dx[3], double out[3])
+{
+    double rotated[3];
+    v3_cross(rotated, m->pose[0] + 3, x);
+    v3_sub(out, dx, rotated);
+    m3_tmul_v(out, R1, out);
+}
+
+// da = B(a) theta = theta - a x theta / 2 + c a x (a x theta)
+static void angle_change(const double a[3], const double theta[3], double out[3])
+{
+    double slope, u[3], w[3];
+    const double c = curvature(v3_norm(a), &slope);
+    v3_cross(u, a, theta);
+    v3_cross(w, a, u);
+    for (int i = 0; i < 3; i++) out[i] = theta[i] - 0.5 * u[i] + c * w[i];
+}
+
+static void differentiate(const void *par, const lwi_force_state *s, int n,
+                          const lwi_motion_pair *change, double (*load)[2][6])
+{
+    const lwi_bushing_par *p = par;
+    const lwi_kin *kin = s->kin;
+    const strain at = strain_of(p, kin);
+    const double *w1 = kin->w[p->body1], *w2 = kin->w[p->body2];
+    double rate[6], F[3], T[3], d[3], v[3], v1[3], w[3];
+    rates_of(p, kin, &at, rate, rate + 3);
+    loads_of(p, &at, rate, F, T);
+    m3_mul_v(F, at.R1, F);
+    m3_mul_v(T, at.R1, T);
+    m3_mul_v(d, at.R1, at.d);
+    point_velocity(v1, kin, p->body1, at.arm1);
+    point_velocity(v, kin, p->body2, at.arm2);
+    v3_sub(v, v, v1);
+    v3_sub(w, w2, w1);
+    memset(load, 0, (size_t)n * sizeof *load);
+    for (int i = 0; i < n; i++) {
+        const lwi_motion_pair *m = &change[i];
+        double own[3], darm1[3], darm2[3], dp2[3], dp1[3], dd[3], dv[3], dv1[3], turn[3], dw[3],
+            dF[3], dT[3];
+        local c;
+        arm_change(darm2, m, 1, at.arm2);
+        v3_add(dp2, m->pose[1], darm2);
+        v3_sub(darm1, dp2, m->pose[0]);
+        v3_sub(own, at.arm1, d); // F1's origin from the mass centre
+        point_change(dp1, m, 0, own);
+        v3_sub(dd, dp2, dp1);
+        to_frame(at.R1, m, d, dd, c.d);
+        v3_sub(turn, m->pose[1] + 3, m->pose[0] + 3);
+        m3_tmul_v(turn, at.R1, turn);
+        angle_change(at.a, turn, c.a);
+        velocity_change(dv1, m, 0, w1, at.arm1, darm1);
+        velocity_change(dv, m, 1, w2, at.arm2, darm2);
+        v3_sub(dv, dv, dv1);
+        to_frame(at.R1, m, v, dv, c.rate);
+        v3_sub(dw, m->twist[1] + 3, m->twist[0] + 3);
+        to_frame(at.R1, m, w, dw, c.w);
+        local_change(p, &at, &c);
+        m3_mul_v(dF, at.R1, c.f);
+        v3_cross_add(dF, m->pose[0] + 3, F);
+        m3_mul_v(dT, at.R1, c.torque);
+        v3_cross_add(dT, m->pose[0] + 3, T);
+        add_load_change(load[i][0], -1, F, dF, at.arm1, darm1);
+        add_load_change(load[i][1], 1, F, dF, at.arm2, darm2);
+        v3_axpy(load[i][0] + 3, -1, dT);
+        v3_axpy(load[i][1] + 3, 1, dT);
+    }
+}
+
 static const lwi_quantity quantities[] = {
     LWI_OUTPUT("bushing", "displacement", LWI_OUTPUT_VECTOR("", "F1"), .unit = {"m"},
                .summary = "displacement of the second frame's origin"),
@@ -229,6 +342,7 @@ const lwi_force_type lwi_force_bushing = {
     LWI_FORCE_FACTS(.place = place, .potential = potential, .dissipates = dissipates,
                     .next_break = NULL, .modes = NULL, .varies = NULL, .rate = NULL, .nrow = 6,
                     .rows = rows, .actions = actions, .outputs = &outputs),
+    .differentiate = differentiate,
 };
 
 // ---- in model files

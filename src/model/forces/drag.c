@@ -2,10 +2,12 @@
 //
 //   f = -(c1 + c2 |v|) v at a point, v its velocity less that of the medium
 //   torque = -(d1 + d2 |w|) w
+#include "model/forces/change.h"
 #include "model/forces/describe.h"
-#include "model/forces/points.h"
 #include "model/model.h"
 #include "spatial/motion.h"
+
+#include <string.h>
 
 typedef struct drag_par {
     int body;
@@ -90,6 +92,35 @@ static int actions(const void *par, const lwi_force_state *s, lwi_force_action *
     return 2;
 }
 
+// dF := the change of -(linear + quadratic |v|) v.
+static void resistance_change(double linear, double quadratic, const double v[3],
+                              const double dv[3], double dF[3])
+{
+    const double size = v3_norm(v);
+    v3_scale(dF, -(linear + quadratic * size), dv);
+    if (size > 0) v3_axpy(dF, -quadratic * v3_dot(v, dv) / size, v);
+}
+
+static void differentiate(const void *par, const lwi_force_state *s, int n,
+                          const lwi_motion_pair *change, double (*load)[2][6])
+{
+    const drag_par *p = par;
+    const double *w = s->kin->w[p->body];
+    double v[3], arm[3], F[3];
+    slip_of(p, s->kin, v, arm);
+    v3_scale(F, -(p->linear + p->quadratic * v3_norm(v)), v);
+    memset(load, 0, (size_t)n * sizeof *load);
+    for (int i = 0; i < n; i++) {
+        double darm[3], dv[3], dF[3];
+        arm_change(darm, &change[i], 0, arm);
+        velocity_change(dv, &change[i], 0, w, arm, darm);
+        resistance_change(p->linear, p->quadratic, v, dv, dF);
+        resistance_change(p->angular, p->angular_quadratic, w, change[i].twist[0] + 3,
+                          load[i][0] + 3);
+        add_load_change(load[i][0], 1, F, dF, arm, darm);
+    }
+}
+
 static const lwi_quantity quantities[] = {
     LWI_OUTPUT("drag", "slip", LWI_OUTPUT_VECTOR("v", "world"), .unit = {"m/s"},
                .summary = "velocity of the point in the medium"),
@@ -127,6 +158,7 @@ const lwi_force_type lwi_force_drag = {
     LWI_FORCE_FACTS(.place = place, .potential = NULL, .dissipates = dissipates, .next_break = NULL,
                     .modes = NULL, .varies = NULL, .rate = NULL, .nrow = 6, .rows = rows,
                     .actions = actions, .outputs = &outputs),
+    .differentiate = differentiate,
 };
 
 // ---- in model files

@@ -105,6 +105,20 @@ typedef struct lwi_force_action {
 } lwi_force_action;
 enum { LWI_FORCE_ACTIONS = 4 }; ///< maximum
 
+/** A change of the motion of the bodies of a force's place (change.h), world axes. */
+typedef struct lwi_motion_pair {
+    double pose[2][6];  ///< of the mass centre, and rotation
+    double twist[2][6]; ///< of its velocity, and of the angular velocity
+} lwi_motion_pair;
+
+enum { LWI_FORCE_SIGNALS = 7 }; ///< maximum
+/** A signal that a force reads, and what its unit does to the bodies of the force's place, as `load` of
+ *  lwi_force_state. */
+typedef struct lwi_force_signal {
+    lw_signal signal;
+    double load[2][6];
+} lwi_force_signal;
+
 /** What results contain of a force: the numbers of its quantities, side by side. */
 typedef struct lwi_force_outputs {
     const lwi_quantity *quantity; ///< [n] rows of LWI_OUTPUT, or of LWI_COORDINATE_OUTPUT
@@ -151,6 +165,12 @@ typedef struct lwi_force_type {
     /** Which smooth piece of a continuous law acts: taut or slack, limited or not.  NULL: the law is smooth, or has modes. */
     int (*piece)(const struct lw_model *, const void *par, const lwi_kin *, double t,
                  const double *inputs);
+    /** Derivatives of the loads on the bodies of its place, at constant signals: load [n] := those along the changes
+     *  [n].  NULL: unknown. */
+    void (*differentiate)(const void *par, const lwi_force_state *, int n,
+                          const lwi_motion_pair *change, double (*load)[2][6]);
+    /** The signals it reads.  @return how many.  NULL: none */
+    int (*signals)(const void *par, const lwi_force_state *, lwi_force_signal *);
     /** Of a force along a path: calls `piece` (may be NULL) for each straight piece that drawings show, in the same number
      *  at any poses (R, r).  @return how many.  NULL: it has no path */
     int (*draw)(const void *par, const lwi_kin *, lwi_drawn_piece *piece, void *user);

@@ -4,10 +4,12 @@
 //
 // The first part has the potential k (l - l0)^2 / 2, the others do the work f ldot.  Where the
 // points meet there is no line, and no force.
+#include "model/forces/change.h"
 #include "model/forces/describe.h"
-#include "model/forces/points.h"
 #include "model/model.h"
 #include "spatial/motion.h"
+
+#include <string.h>
 
 typedef struct line {
     double arm1[3], arm2[3]; ///< points from the mass centres, world axes
@@ -126,6 +128,52 @@ static int actions(const void *par, const lwi_force_state *s, lwi_force_action *
     return 2;
 }
 
+// l' = n.d', n' = (d' - n l')/l of any change; the rate n.v changes by n'.v + n.v'.
+static void differentiate(const void *par, const lwi_force_state *s, int n,
+                          const lwi_motion_pair *change, double (*load)[2][6])
+{
+    const lwi_spring_par *p = par;
+    const line l = line_of(p, s->kin);
+    const double f = v3_dot(l.n, s->load[1]);
+    double v[3], v1[3], F[3];
+    point_velocity(v1, s->kin, p->body1, l.arm1);
+    point_velocity(v, s->kin, p->body2, l.arm2);
+    v3_sub(v, v, v1);
+    v3_scale(F, f, l.n);
+    memset(load, 0, (size_t)n * sizeof *load);
+    for (int i = 0; i < n && l.length > 0; i++) {
+        const lwi_motion_pair *m = &change[i];
+        double darm1[3], darm2[3], dd[3], dv[3], dp1[3], dv1[3], dn[3], dF[3];
+        arm_change(darm1, m, 0, l.arm1);
+        arm_change(darm2, m, 1, l.arm2);
+        v3_add(dp1, m->pose[0], darm1);
+        v3_add(dd, m->pose[1], darm2);
+        v3_sub(dd, dd, dp1);
+        velocity_change(dv1, m, 0, s->kin->w[p->body1], l.arm1, darm1);
+        velocity_change(dv, m, 1, s->kin->w[p->body2], l.arm2, darm2);
+        v3_sub(dv, dv, dv1);
+        direction_change(dn, l.n, l.length, dd);
+        v3_scale(dF,
+                 -p->stiffness * v3_dot(l.n, dd) - p->damping * (v3_dot(dn, v) + v3_dot(l.n, dv)),
+                 l.n);
+        v3_axpy(dF, f, dn);
+        add_load_change(load[i][0], -1, F, dF, l.arm1, darm1);
+        add_load_change(load[i][1], 1, F, dF, l.arm2, darm2);
+    }
+}
+
+static int signals(const void *par, const lwi_force_state *s, lwi_force_signal *out)
+{
+    const lwi_spring_par *p = par;
+    const line l = line_of(p, s->kin);
+    static const double still[3];
+    if (p->force.index == 0) return 0;
+    *out = (lwi_force_signal){.signal = p->force};
+    add_load_change(out->load[0], -1, still, l.n, l.arm1, still);
+    add_load_change(out->load[1], 1, still, l.n, l.arm2, still);
+    return 1;
+}
+
 static const lwi_quantity quantities[] = {
     LWI_OUTPUT("spring", "length", LWI_OUTPUT_SCALAR, .part = {"length"}, .unit = {"m"},
                .summary = "distance of the points"),
@@ -164,6 +212,8 @@ const lwi_force_type lwi_force_spring = {
     LWI_FORCE_FACTS(.place = place, .potential = potential, .dissipates = dissipates,
                     .next_break = next_break, .modes = NULL, .varies = NULL, .rate = NULL,
                     .nrow = 3, .rows = rows, .actions = actions, .outputs = &outputs),
+    .differentiate = differentiate,
+    .signals = signals,
 };
 
 // ---- in model files

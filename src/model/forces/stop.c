@@ -7,11 +7,12 @@
 // acts there on both.
 #include "model/forces/describe.h"
 #include "base/assert.h"
-#include "model/forces/points.h"
+#include "model/forces/change.h"
 #include "model/model.h"
 #include "spatial/motion.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { FREE, PRESSED, LOOSE };
 // A step within a contact of spheres, relative to the time in which they would pass through each other: a longer one
@@ -272,6 +273,49 @@ static int actions(const void *par, const lwi_force_state *s, lwi_force_action *
     return 2;
 }
 
+// The force acts at the sphere's centre on both bodies; the normal of a plane rotates with it.
+static void differentiate(const void *par, const lwi_force_state *s, int n,
+                          const lwi_motion_pair *change, double (*load)[2][6])
+{
+    const lwi_stop_par *p = par;
+    const lwi_kin *kin = s->kin;
+    const touch c = touch_of(p, kin);
+    const double *w1 = kin->w[p->body1], *w2 = kin->w[p->body2], depth = p->radius - c.x;
+    double arm[3], apart[3], v[3], v2[3], F[3];
+    lwi_law_tangent t;
+    tangent(p, kin->mode ? kin->mode[p->mode] : mode_of(p, &c), c.x, c.rate, &t);
+    m3_mul_v(arm, kin->R[p->body2], p->point2);
+    v3_sub(apart, c.arm2, arm); // from point 2 to the centre
+    const double *material = p->plane ? c.arm2 : arm;
+    point_velocity(v, kin, p->body1, c.arm1);
+    point_velocity(v2, kin, p->body2, material);
+    v3_sub(v, v, v2);
+    v3_scale(F, t.f, c.n);
+    memset(load, 0, (size_t)n * sizeof *load);
+    for (int i = 0; i < n && (t.f != 0 || t.by_x != 0 || t.by_rate != 0); i++) {
+        const lwi_motion_pair *m = &change[i];
+        double darm1[3], darm2[3], darm[3], centre[3], dapart[3], dn[3], dv[3], dv2[3], dF[3];
+        arm_change(darm1, m, 0, c.arm1);
+        v3_add(centre, m->pose[0], darm1);
+        v3_sub(darm2, centre, m->pose[1]);
+        arm_change(darm, m, 1, arm);
+        v3_sub(dapart, darm2, darm);
+        if (p->plane)
+            v3_cross(dn, m->pose[1] + 3, c.n);
+        else
+            direction_change(dn, c.n, depth, dapart);
+        velocity_change(dv, m, 0, w1, c.arm1, darm1);
+        velocity_change(dv2, m, 1, w2, material, p->plane ? darm2 : darm);
+        v3_sub(dv, dv, dv2);
+        const double dx = -v3_dot(dn, apart) - v3_dot(c.n, dapart),
+                     drate = -v3_dot(dn, v) - v3_dot(c.n, dv);
+        v3_scale(dF, t.by_x * dx + t.by_rate * drate, c.n);
+        v3_axpy(dF, t.f, dn);
+        add_load_change(load[i][0], 1, F, dF, c.arm1, darm1);
+        add_load_change(load[i][1], -1, F, dF, c.arm2, darm2);
+    }
+}
+
 static const lwi_quantity quantities[] = {
     LWI_OUTPUT("stop", "depth", LWI_OUTPUT_SCALAR, .part = {"depth"}, .unit = {"m"},
                .summary = "how deep the sphere is in the other body; < 0: their distance"),
@@ -312,6 +356,7 @@ const lwi_force_type lwi_force_stop = {
     LWI_FORCE_FACTS(.place = place, .potential = potential, .dissipates = dissipates,
                     .next_break = NULL, .modes = &modes, .varies = NULL, .rate = NULL, .nrow = 1,
                     .rows = rows, .actions = actions, .outputs = &outputs),
+    .differentiate = differentiate,
 };
 
 // ---- in model files

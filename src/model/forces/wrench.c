@@ -1,8 +1,8 @@
 // wrench.c -- a force at a point of a body and a torque, in world or body axes: (numbers + signals) times scale.
 //
 // It has no potential; its power is force . (velocity of the point) + torque . w.
+#include "model/forces/change.h"
 #include "model/forces/describe.h"
-#include "model/forces/points.h"
 #include "model/model.h"
 #include "spatial/motion.h"
 
@@ -79,6 +79,67 @@ static int actions(const void *par, const lwi_force_state *s, lwi_force_action *
     return 2;
 }
 
+// In body axes force and torque rotate with the body.
+static void differentiate(const void *par, const lwi_force_state *s, int n,
+                          const lwi_motion_pair *change, double (*load)[2][6])
+{
+    const lwi_wrench_par *p = par;
+    double f[6], arm[3];
+    scaled(s->model, p, s->kin, s->t, s->inputs, f);
+    m3_mul_v(arm, s->kin->R[p->body], p->point);
+    memset(load, 0, (size_t)n * sizeof *load);
+    for (int i = 0; i < n; i++) {
+        const double *turn = change[i].pose[0] + 3;
+        double darm[3], dF[3] = {0};
+        arm_change(darm, &change[i], 0, arm);
+        if (p->body_axes) {
+            v3_cross(dF, turn, f);
+            v3_cross(load[i][0] + 3, turn, f + 3);
+        }
+        add_load_change(load[i][0], 1, f, dF, arm, darm);
+    }
+}
+
+// load := a force and a torque, in axes of the wrench.
+static void unit_load(const lwi_wrench_par *p, const lwi_kin *kin, const double f[6],
+                      double load[6])
+{
+    static const double still[3];
+    double F[3], T[3], arm[3];
+    v3_copy(F, f);
+    v3_copy(T, f + 3);
+    m3_mul_v(arm, kin->R[p->body], p->point);
+    if (p->body_axes) {
+        m3_mul_v(F, kin->R[p->body], F);
+        m3_mul_v(T, kin->R[p->body], T);
+    }
+    v3_copy(load + 3, T);
+    add_load_change(load, 1, still, F, arm, still);
+}
+
+static int signals(const void *par, const lwi_force_state *s, lwi_force_signal *out)
+{
+    const lwi_wrench_par *p = par;
+    const lwi_now now = lwi_now_at(s->kin, s->t, s->inputs);
+    const double scale = lwi_signal_value(s->model->function, p->scale, &now, 1);
+    double sum[6];
+    int n = 0;
+    for (int k = 0; k < 6; k++) {
+        const lw_signal own = k < 3 ? p->force_of[k] : p->torque_of[k - 3];
+        double unit[6] = {0};
+        sum[k] = k < 3 ? p->force[k] : p->torque[k - 3];
+        if (own.index == 0) continue;
+        sum[k] += lwi_signal_value(s->model->function, own, &now, 0);
+        unit[k] = scale;
+        out[n] = (lwi_force_signal){.signal = own};
+        unit_load(p, s->kin, unit, out[n++].load[0]);
+    }
+    if (p->scale.index == 0) return n;
+    out[n] = (lwi_force_signal){.signal = p->scale};
+    unit_load(p, s->kin, sum, out[n++].load[0]);
+    return n;
+}
+
 static const lwi_quantity quantities[] = {
     LWI_OUTPUT("wrench", "force", LWI_OUTPUT_VECTOR("f", "world"), .unit = {"N"},
                .summary = "force"),
@@ -110,6 +171,8 @@ const lwi_force_type lwi_force_wrench = {
     LWI_FORCE_FACTS(.place = place, .potential = NULL, .dissipates = dissipates,
                     .next_break = next_break, .modes = NULL, .varies = NULL, .rate = NULL,
                     .nrow = 0, .rows = NULL, .actions = actions, .outputs = &outputs),
+    .differentiate = differentiate,
+    .signals = signals,
 };
 
 // ---- in model files

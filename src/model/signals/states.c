@@ -259,6 +259,20 @@ static void add_jet(const lwi_formula *formula, const lwi_now *now, const lwi_se
     for (int k = 1; k < 3; k++) f[k] += factor * g[k];
 }
 
+// Change of state k of a function along the seed.
+static double state_slope(const lwi_function *f, const lwi_seed *seed, int k)
+{
+    return seed->state == f->state + k + 1 ? 1 : 0;
+}
+
+// f[1] of a state, which may be one of a range.
+static double own_slope(const lwi_function *f, const lwi_now *now, const lwi_seed *seed)
+{
+    const double z = states_of(f, now)[0];
+    if (f->desc.type == LW_FUNCTION_INTEGRAL && within(z, &f->desc) != z) return 0;
+    return state_slope(f, seed, 0);
+}
+
 void lwi_signal_states_jet(const lwi_function *function, const lwi_now *now, const lwi_seed *seed,
                            double f[3])
 {
@@ -266,10 +280,18 @@ void lwi_signal_states_jet(const lwi_function *function, const lwi_now *now, con
     const int n = function->nstate;
     f[0] = lwi_signal_states_value(function, now);
     f[1] = f[2] = 0;
-    if (d->type == LW_FUNCTION_TRANSFER)
+    if (d->type == LW_FUNCTION_TRANSFER) {
+        f[1] = state_slope(function, seed, n - 1);
         add_jet(function->formula, now, seed, function->linear[2 * n], f);
-    if (d->type != LW_FUNCTION_PID) return;
+        return;
+    }
+    if (d->type != LW_FUNCTION_PID) {
+        f[1] = d->type == LW_FUNCTION_RELAY ? 0 : own_slope(function, now, seed);
+        return;
+    }
     if (control_of(function, now).w != f[0]) return; // at an end of the range
+    f[1] = state_slope(function, seed, 0);
+    if (has_filter(d)) f[1] -= d->kd / d->filter * state_slope(function, seed, 1);
     const double gain = d->kp + (has_filter(d) ? d->kd / d->filter : 0);
     add_jet(function->formula, now, seed, gain, f);
     add_jet(function->formula2, now, seed, -gain, f);
@@ -332,6 +354,73 @@ void lwi_signal_states_rates(const lwi_function *f, const lwi_now *now, double *
     }
     rate[0] = (e - z) / d->time;
     if (d->type == LW_FUNCTION_RATE_LIMIT) rate[0] = fmin(fmax(rate[0], -d->rate), d->rate);
+}
+
+// ----------------------------------------------------------------------------------- slopes of rates
+
+static double slope_of(const lwi_formula *formula, const lwi_now *now, const lwi_seed *seed)
+{
+    double f[3] = {0};
+    if (formula) lwi_formula_jet(formula, now, seed, f);
+    return f[1];
+}
+
+static void pid_slopes(const lwi_function *f, const lwi_now *now, const lwi_seed *seed,
+                       double *slope)
+{
+    const lw_function_desc *d = &f->desc;
+    const control c = control_of(f, now);
+    const double e = slope_of(f->formula, now, seed) - slope_of(f->formula2, now, seed);
+    double rate = 0;
+    if (has_rate(d))
+        rate = slope_of(f->rate[0], now, seed) - slope_of(f->rate[1], now, seed);
+    else if (has_filter(d))
+        rate = (e - state_slope(f, seed, 1)) / d->filter;
+    slope[0] = d->ki * e;
+    if (d->has_range && d->ki > 0 && within(c.w, d) != c.w)
+        slope[0] -= (d->kp * e + state_slope(f, seed, 0) + d->kd * rate) / tracking_time(d);
+    if (has_filter(d)) slope[1] = rate;
+}
+
+static void transfer_slopes(const lwi_function *f, const lwi_now *now, const lwi_seed *seed,
+                            double *slope)
+{
+    const int n = f->nstate;
+    const double *a = f->linear, *b = f->linear + n, e = slope_of(f->formula, now, seed);
+    for (int k = 0; k < n; k++)
+        slope[k] = (k ? state_slope(f, seed, k - 1) : 0) - a[k] * state_slope(f, seed, n - 1) +
+                   (b[k] - a[k] * b[n]) * e;
+}
+
+void lwi_signal_states_rate_slopes(const lwi_function *f, const lwi_now *now, const lwi_seed *seed,
+                                   double *slope)
+{
+    const lw_function_desc *d = &f->desc;
+    const double z = states_of(f, now)[0];
+    double rate;
+    switch (d->type) {
+    case LW_FUNCTION_TRANSFER:
+        transfer_slopes(f, now, seed, slope);
+        return;
+    case LW_FUNCTION_PID:
+        pid_slopes(f, now, seed, slope);
+        return;
+    case LW_FUNCTION_SWITCH:
+    case LW_FUNCTION_RELAY:
+        slope[0] = 0;
+        return;
+    default:
+        break;
+    }
+    const double e = slope_of(f->formula, now, seed);
+    lwi_signal_states_rates(f, now, &rate);
+    if (d->type == LW_FUNCTION_INTEGRAL) {
+        const bool held = rate == 0 && d->has_range && (z <= d->range[0] || z >= d->range[1]);
+        slope[0] = held ? 0 : e;
+        return;
+    }
+    const bool limited = d->type == LW_FUNCTION_RATE_LIMIT && fabs(rate) >= d->rate;
+    slope[0] = limited ? 0 : (e - state_slope(f, seed, 0)) / d->time;
 }
 
 // ------------------------------------------------------------------------------------------ start

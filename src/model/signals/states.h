@@ -17,11 +17,14 @@ lw_status lwi_signal_states_build(const lw_function_desc *desc, lwi_arena *arena
 double lwi_signal_states_value(const lwi_function *function, const lwi_now *now);
 /** Of a pid: the value that it would have without its range. */
 double lwi_signal_states_unlimited(const lwi_function *function, const lwi_now *now);
-/** f[0..2]: the same with derivatives along the seed; states are held. */
+/** f[0..2]: the same with derivatives along the seed. */
 void lwi_signal_states_jet(const lwi_function *function, const lwi_now *now, const lwi_seed *seed,
                            double f[3]);
 /** Rates of its states, rate [nstate]. */
 void lwi_signal_states_rates(const lwi_function *function, const lwi_now *now, double *rate);
+/** Their derivatives along the seed. */
+void lwi_signal_states_rate_slopes(const lwi_function *function, const lwi_now *now,
+                                   const lwi_seed *seed, double *slope);
 /** States at the start, [nstate]. */
 void lwi_signal_states_start(const lwi_function *function, const lwi_now *now, double *state);
 

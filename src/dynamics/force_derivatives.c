@@ -1,0 +1,561 @@
+// force_derivatives.c -- exact derivatives of generalised forces.
+#include "dynamics/force_derivatives.h"
+
+#include "base/assert.h"
+#include "model/signals/states.h"
+
+#include <string.h>
+
+// ------------------------------------------------------------------------------------------- create
+
+static int node_of(const lw_model *model, int body)
+{
+    return body ? model->body_node[model->body[body].carrier] : -1;
+}
+
+static int tree_node(const lw_model *model, int joint)
+{
+    return model->joint[joint].node;
+}
+
+/** Leaves and branches, found twice: counted, then stored. */
+typedef struct collector {
+    const lw_model *model;
+    lwi_force_derivatives *f;
+    bool store;
+    int nleaf, nbranch, first; // first leaf of the present function
+} collector;
+
+static bool same_leaf(const lwi_signal_leaf *a, const lwi_signal_leaf *b)
+{
+    return a->kind == b->kind && a->seed.iq == b->seed.iq && a->seed.iv == b->seed.iv &&
+           a->seed.probe == b->seed.probe && a->seed.state == b->seed.state;
+}
+
+static void add_leaf(collector *c, const lwi_signal_leaf *leaf)
+{
+    for (int i = c->first; c->store && i < c->nleaf; i++)
+        if (same_leaf(&c->f->leaf[i], leaf)) return;
+    if (c->store) c->f->leaf[c->nleaf] = *leaf;
+    c->nleaf++;
+}
+
+// A coordinate or speed of a joint of the tree; of a joint that closes a loop: not exact.
+static void add_joint_leaf(collector *c, const lwi_formula_name *name)
+{
+    const lw_model *model = c->model;
+    int j = model->njoint - 1;
+    while (j > 0 && (name->speed ? model->joint[j].iv : model->joint[j].iq) > name->index) j--;
+    while (j > 0 && model->joint[j].type->nv == 0) j--;
+    const lwi_joint *joint = &model->joint[j];
+    const int k = name->index - (name->speed ? joint->iv : joint->iq);
+    lwi_signal_leaf leaf = {.seed = {.iq = -1, .iv = -1, .spring = -1},
+                            .node = tree_node(model, j),
+                            .component = k,
+                            .kind = name->speed ? LWI_LEAF_SPEED : LWI_LEAF_COORDINATE};
+    if (leaf.node < 0) {
+        c->f->exact = false;
+        return;
+    }
+    if (name->speed)
+        leaf.seed.iv = name->index, leaf.seed.qd = 1;
+    else
+        leaf.seed.iq = name->index, leaf.seed.q = 1;
+    add_leaf(c, &leaf);
+}
+
+static void add_signal(collector *c, lw_signal s);
+
+static void add_name(collector *c, const lwi_formula_name *name)
+{
+    if (name->kind == LWI_READ_SIGNAL) {
+        add_signal(c, (lw_signal){name->index});
+    } else if (name->kind == LWI_READ_JOINT) {
+        add_joint_leaf(c, name);
+    } else {
+        add_leaf(
+            c, &(lwi_signal_leaf){.seed = {.iq = -1, .iv = -1, .spring = -1, .probe = name->probe},
+                                  .kind = LWI_LEAF_PROBE});
+    }
+}
+
+static void add_names(collector *c, const lwi_function *function)
+{
+    for (int i = 0; i < LWI_FUNCTION_FORMULAS; i++) {
+        const lwi_formula *formula = lwi_function_formula(function, i);
+        for (int k = 0; formula && k < formula->nname; k++) add_name(c, &formula->name[k]);
+    }
+}
+
+static void add_states(collector *c, const lwi_function *function)
+{
+    for (int k = 0; k < function->nstate; k++)
+        add_leaf(c,
+                 &(lwi_signal_leaf){
+                     .seed = {.iq = -1, .iv = -1, .spring = -1, .state = function->state + k + 1},
+                     .kind = LWI_LEAF_STATE});
+}
+
+// What a value reads: of a state that stands for itself, this state.
+static bool reads_formulas(const lwi_function *function)
+{
+    const lw_function_type type = function->desc.type;
+    return function->nstate == 0 || type == LW_FUNCTION_TRANSFER || type == LW_FUNCTION_PID;
+}
+
+static void add_signal(collector *c, lw_signal s)
+{
+    if (s.index <= 0) return;
+    const lwi_function *function = &c->model->function[s.index - 1];
+    add_states(c, function);
+    if (function->desc.type == LW_FUNCTION_SUM)
+        for (int i = 0; i < function->desc.nterm; i++) add_signal(c, function->desc.terms[i]);
+    else if (reads_formulas(function))
+        add_names(c, function);
+}
+
+// Of each function what its value and its rates read.
+static void collect_leaves(collector *c)
+{
+    c->nleaf = 0;
+    for (int i = 0; i < c->model->desc.nfunction; i++) {
+        if (c->store) c->f->first_leaf[i] = c->nleaf;
+        c->first = c->nleaf;
+        if (lwi_function_kinked(c->model->desc.function, (lw_signal){i + 1})) c->f->kinked = true;
+        add_signal(c, (lw_signal){i + 1});
+        if (!reads_formulas(&c->model->function[i])) add_names(c, &c->model->function[i]);
+    }
+    if (c->store) c->f->first_leaf[c->model->desc.nfunction] = c->nleaf;
+}
+
+// The speeds on the way from a node to another, which is on its way to the ground (-1).
+static void add_branch(collector *c, int node, int end, int side)
+{
+    for (; node != end; node = c->model->node[node].parent)
+        for (int j = c->model->node[node].nv - 1; j >= 0; j--) {
+            if (c->store)
+                c->f->branch[c->nbranch] = (lwi_branch_speed){c->model->node[node].iv + j, side};
+            c->nbranch++;
+        }
+}
+
+static bool is_inboard(const lw_model *model, int node, int of)
+{
+    while (of > node) of = model->node[of].parent;
+    return of == node;
+}
+
+static void add_branches(collector *c, const lwi_force_place *place)
+{
+    const lw_model *model = c->model;
+    const int a = node_of(model, place->body[0]);
+    if (place->n == 1) {
+        add_branch(c, a, -1, 0);
+        return;
+    }
+    const int b = node_of(model, place->body[1]);
+    int meeting = a;
+    while (meeting >= 0 && !is_inboard(model, meeting, b)) meeting = model->node[meeting].parent;
+    add_branch(c, a, meeting, 0);
+    add_branch(c, b, meeting, 1);
+}
+
+// Has a force on a coordinate derivatives, and does it act on a joint of the tree?
+static bool is_known(const lw_model *model, const lwi_force *force, const lwi_force_place *place)
+{
+    const lwi_force_type *type = force->type;
+    if (type == &lwi_force_signal_states) return true;
+    if (place->iv < 0) return type->differentiate != NULL;
+    if (type != &lwi_force_joint_spring && type != &lwi_force_joint_stop &&
+        type != &lwi_force_joint_friction && type != &lwi_force_joint_rotor)
+        return false;
+    int j = model->njoint - 1;
+    while (j > 0 && model->joint[j].iv > place->iv) j--;
+    while (j > 0 && model->joint[j].type->nv == 0) j--;
+    return tree_node(model, j) >= 0;
+}
+
+static int tree_speed(const lw_model *model, int iv)
+{
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        for (int j = 0; node->joint >= 0 && j < node->nv; j++)
+            if (model->joint[node->joint].iv + node->column[j] == iv) return node->iv + j;
+    }
+    return -1;
+}
+
+static void collect_forces(collector *c)
+{
+    const lw_model *model = c->model;
+    c->nbranch = 0;
+    for (int i = 0; i < model->nforce; i++) {
+        const lwi_force *force = &model->force[i];
+        const lwi_force_place place = lwi_force_acts_on(force);
+        if (!is_known(model, force, &place)) c->f->exact = false;
+        if (c->store) {
+            c->f->first_speed[i] = c->nbranch;
+            c->f->speed[i] = place.iv < 0 ? -1 : tree_speed(model, place.iv);
+        }
+        if (place.iv < 0 && force->type->differentiate) add_branches(c, &place);
+    }
+    if (c->store) c->f->first_speed[model->nforce] = c->nbranch;
+}
+
+static bool allocate(const lw_model *model, lwi_arena *arena, const collector *c,
+                     lwi_force_derivatives *f)
+{
+    const size_t n = (size_t)model->tree_nv, branches = (size_t)c->nbranch;
+    f->leaf = LWI_PUSH(arena, lwi_signal_leaf, c->nleaf);
+    f->branch = LWI_PUSH(arena, lwi_branch_speed, branches);
+    f->first_leaf = LWI_PUSH(arena, int, model->desc.nfunction + 1);
+    f->first_speed = LWI_PUSH(arena, int, model->nforce + 1);
+    f->speed = LWI_PUSH(arena, int, model->nforce);
+    f->change = LWI_PUSH(arena, lwi_motion_pair, 2 * branches);
+    f->load = lwi_arena_push(arena, 2 * branches, sizeof *f->load);
+    f->moved = lwi_arena_push(arena, branches, sizeof *f->moved);
+    f->row_q = LWI_PUSH(arena, double, n);
+    f->row_v = LWI_PUSH(arena, double, n);
+    f->row_z = LWI_PUSH(arena, double, model->nstate);
+    f->column = LWI_PUSH(arena, double, n);
+    f->unit = LWI_PUSH(arena, double, n);
+    f->qdot = LWI_PUSH(arena, double, model->tree_nq);
+    return f->leaf && f->branch && f->first_leaf && f->first_speed && f->speed && f->change &&
+           f->load && f->moved && f->row_q && f->row_v && f->row_z && f->column && f->unit &&
+           f->qdot;
+}
+
+lw_status lwi_force_derivatives_create(const lw_model *model, lwi_arena *arena,
+                                       lwi_force_derivatives *f)
+{
+    *f = (lwi_force_derivatives){.exact = true};
+    collector c = {.model = model, .f = f};
+    collect_leaves(&c);
+    collect_forces(&c);
+    if (!f->exact) return LW_OK;
+    if (!allocate(model, arena, &c, f)) return LW_ERR_MEMORY;
+    c.store = true;
+    collect_leaves(&c);
+    collect_forces(&c);
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------- motion
+
+/** A state. */
+typedef struct state {
+    const lw_model *model;
+    lwi_force_derivatives *f;
+    const lwi_tree_derivatives *tree;
+    const lwi_kin *kin;
+    double t;
+    const double *q, *v, *inputs;
+    int nz;
+    const lwi_force_sums *to;
+} state;
+
+// A screw about the world's origin at a point r.
+static void at_point(const double S[6], const double r[3], double out[6])
+{
+    v3_cross(out, S + 3, r);
+    v3_add(out, out, S);
+    v3_copy(out + 3, S + 3);
+}
+
+// What a displacement of a speed changes in the motion of a body outboard: its pose, and its velocity at constant speeds.
+static void move_body(const state *s, int body, int speed, double pose[6], double twist[6])
+{
+    const lwi_screws *screws = &s->tree->screws;
+    const double *S = screws->S[speed], *V = screws->screw[screws->last[node_of(s->model, body)]].V;
+    double change[6];
+    motion_cross(change, S, V);
+    v6_add(change, change, s->tree->rate[speed]);
+    at_point(S, s->kin->r[body], pose);
+    at_point(change, s->kin->r[body], twist);
+    v3_cross_add(twist, V + 3, pose);
+}
+
+// Does a displacement of speed j rotate the screw of speed k, of the same way?
+static bool carries(const lwi_screws *s, int j, int k)
+{
+    const int a = s->of_speed[j], b = s->of_speed[k];
+    return b > a || (b == a && s->screw[a].follows);
+}
+
+// ------------------------------------------------------------------------------------------ signals
+
+static void add_coordinate(const state *s, const lwi_signal_leaf *leaf, double by)
+{
+    const lwi_node *node = &s->model->node[leaf->node];
+    const lwi_joint *joint = &s->model->joint[node->joint];
+    lwi_force_derivatives *f = s->f;
+    if (node->type->scalar) {
+        for (int j = 0; j < node->nv; j++)
+            if (node->column[j] == leaf->component) f->row_q[node->iv + j] += by;
+        return;
+    }
+    LWI_ASSERT(joint->ndriven == 0);
+    for (int j = 0; j < node->nv; j++) {
+        memset(f->unit, 0, (size_t)node->nv * sizeof *f->unit);
+        f->unit[j] = 1;
+        node->type->kinematics(node->par, s->q + node->iq, f->unit, f->qdot);
+        f->row_q[node->iv + j] += by * f->qdot[leaf->component];
+    }
+}
+
+static void add_speed(const state *s, const lwi_signal_leaf *leaf, double by)
+{
+    const lwi_node *node = &s->model->node[leaf->node];
+    for (int j = 0; j < node->nv; j++)
+        if (node->column[j] == leaf->component) s->f->row_v[node->iv + j] += by;
+}
+
+static void add_probe(const state *s, const lwi_probe *probe, double by)
+{
+    double by_pose[2][6], by_twist[2][6];
+    lwi_probe_derivatives(probe, s->kin, by_pose, by_twist);
+    for (int side = 0; side < probe->n; side++) {
+        const int body = probe->body[side];
+        for (int k = node_of(s->model, body); k >= 0; k = s->model->node[k].parent)
+            for (int i = s->model->node[k].iv; i < s->model->node[k].iv + s->model->node[k].nv;
+                 i++) {
+                double pose[6], twist[6];
+                move_body(s, body, i, pose, twist);
+                s->f->row_q[i] +=
+                    by * (v6_dot(by_pose[side], pose) + v6_dot(by_twist[side], twist));
+                s->f->row_v[i] += by * v6_dot(by_twist[side], pose);
+            }
+    }
+}
+
+static void add_leaf_row(const state *s, const lwi_signal_leaf *leaf, double by)
+{
+    switch (leaf->kind) {
+    case LWI_LEAF_COORDINATE:
+        add_coordinate(s, leaf, by);
+        return;
+    case LWI_LEAF_SPEED:
+        add_speed(s, leaf, by);
+        return;
+    case LWI_LEAF_PROBE:
+        add_probe(s, leaf->seed.probe, by);
+        return;
+    case LWI_LEAF_STATE:
+        s->f->row_z[leaf->seed.state - 1] += by;
+        return;
+    }
+}
+
+static void clear_rows(const state *s)
+{
+    const size_t n = (size_t)s->model->tree_nv;
+    memset(s->f->row_q, 0, n * sizeof *s->f->row_q);
+    memset(s->f->row_v, 0, n * sizeof *s->f->row_v);
+    memset(s->f->row_z, 0, (size_t)s->model->nstate * sizeof *s->f->row_z);
+}
+
+static lwi_now now_of(const state *s)
+{
+    lwi_now now = lwi_now_at(s->kin, s->t, s->inputs);
+    now.functions = s->model->function;
+    return now;
+}
+
+// The rows of a signal.  @return false: it depends on nothing
+static bool find_rows(const state *s, lw_signal signal)
+{
+    const lwi_now now = now_of(s);
+    bool any = false;
+    if (signal.index <= 0) return false;
+    clear_rows(s);
+    for (int i = s->f->first_leaf[signal.index - 1]; i < s->f->first_leaf[signal.index]; i++) {
+        double f[3];
+        lwi_signal_jet(s->model->function, signal, &now, &s->f->leaf[i].seed, f);
+        if (f[1] == 0) continue;
+        add_leaf_row(s, &s->f->leaf[i], f[1]);
+        any = true;
+    }
+    return any;
+}
+
+// Q of a signal's unit is in f->column; its rows are found.
+static void subtract_signal(const state *s)
+{
+    const size_t n = (size_t)s->model->tree_nv, nz = (size_t)s->nz;
+    const lwi_force_derivatives *f = s->f;
+    for (size_t k = 0; k < n; k++) {
+        const double c = f->column[k];
+        if (c == 0) continue;
+        for (size_t j = 0; j < n; j++) {
+            s->to->by_q[k * n + j] -= c * f->row_q[j];
+            s->to->by_v[k * n + j] -= c * f->row_v[j];
+        }
+        for (size_t i = 0; i < nz; i++) s->to->force_by_z[k * nz + i] += c * f->row_z[i];
+    }
+}
+
+// The rates of the states of one function.
+static void find_rates(const state *s, int function)
+{
+    const lwi_function *of = &s->model->function[function];
+    const size_t n = (size_t)s->model->tree_nv, nz = (size_t)s->nz;
+    const lwi_now now = now_of(s);
+    double slope[LWI_SIGNAL_STATES];
+    for (int k = 0; k < of->nstate; k++) {
+        const size_t row = (size_t)(of->state + k);
+        clear_rows(s);
+        for (int i = s->f->first_leaf[function]; i < s->f->first_leaf[function + 1]; i++) {
+            lwi_signal_states_rate_slopes(of, &now, &s->f->leaf[i].seed, slope);
+            if (slope[k] != 0) add_leaf_row(s, &s->f->leaf[i], slope[k]);
+        }
+        memcpy(s->to->rate_by_q + row * n, s->f->row_q, n * sizeof(double));
+        memcpy(s->to->rate_by_v + row * n, s->f->row_v, n * sizeof(double));
+        memcpy(s->to->rate_by_z + row * nz, s->f->row_z, nz * sizeof(double));
+    }
+}
+
+// ------------------------------------------------------------------------------------------- forces
+
+static void subtract_effort(const state *s, int i)
+{
+    const lwi_force *force = &s->model->force[i];
+    const int speed = s->f->speed[i];
+    if (speed < 0) return;
+    const size_t at = (size_t)speed * (size_t)(s->model->tree_nv + 1);
+    if (force->type != &lwi_force_joint_spring) {
+        if (!force->type->rate) return;
+        lwi_force_state at_state = {
+            .kin = s->kin, .model = s->model, .t = s->t, .inputs = s->inputs};
+        const double by_q = force->type->rate(force->par, &at_state);
+        at_state.two = 1;
+        s->to->by_q[at] += by_q;
+        s->to->by_v[at] += force->type->rate(force->par, &at_state) - by_q;
+        return;
+    }
+    const lwi_joint_spring_par *p = force->par;
+    if (p->iq >= 0) s->to->by_q[at] += p->stiffness;
+    s->to->by_v[at] += p->damping;
+    const lw_signal signal[2] = {p->force, p->effort};
+    for (int k = 0; k < 2; k++) {
+        if (!find_rows(s, signal[k])) continue;
+        memset(s->f->column, 0, (size_t)s->model->tree_nv * sizeof *s->f->column);
+        s->f->column[speed] = 1;
+        subtract_signal(s);
+    }
+}
+
+/** A force between bodies at a state. */
+typedef struct acting {
+    const lwi_force_place *place;
+    const lwi_branch_speed *branch;
+    int n;             // speeds
+    double load[2][6]; // of this force alone
+} acting;
+
+static void fill_changes(const state *s, const acting *a)
+{
+    lwi_motion_pair *by_q = s->f->change, *by_v = by_q + a->n;
+    memset(by_q, 0, 2 * (size_t)a->n * sizeof *by_q);
+    for (int i = 0; i < a->n; i++) {
+        const int side = a->branch[i].side;
+        move_body(s, a->place->body[side], a->branch[i].speed, by_q[i].pose[side],
+                  by_q[i].twist[side]);
+        v6_copy(s->f->moved[i], by_q[i].pose[side]);
+        v6_copy(by_v[i].twist[side], by_q[i].pose[side]);
+    }
+}
+
+// du_k . f by a displacement of speed j of the same branch.
+static double rotate_load(const state *s, const acting *a, int j, int k)
+{
+    const double *Sj = s->tree->screws.S[a->branch[j].speed],
+                 *Sk = s->tree->screws.S[a->branch[k].speed];
+    const int side = a->branch[j].side;
+    double turned[6], change[6], shift[3];
+    if (carries(&s->tree->screws, a->branch[j].speed, a->branch[k].speed))
+        motion_cross(turned, Sj, Sk);
+    else
+        v6_zero(turned);
+    at_point(turned, s->kin->r[a->place->body[side]], change);
+    v3_cross(shift, Sk + 3, s->f->moved[j]);
+    v3_add(change, change, shift);
+    return v6_dot(change, a->load[side]);
+}
+
+static void subtract_changes(const state *s, const acting *a)
+{
+    const size_t n = (size_t)s->model->tree_nv;
+    for (int k = 0; k < a->n; k++) {
+        const int side = a->branch[k].side;
+        const double *u = s->f->moved[k];
+        const size_t row = (size_t)a->branch[k].speed * n;
+        for (int j = 0; j < a->n; j++) {
+            const size_t at = row + (size_t)a->branch[j].speed;
+            double by_q = v6_dot(u, s->f->load[j][side]);
+            if (a->branch[j].side == side) by_q += rotate_load(s, a, j, k);
+            s->to->by_q[at] -= by_q;
+            s->to->by_v[at] -= v6_dot(u, s->f->load[a->n + j][side]);
+        }
+    }
+}
+
+static void subtract_signals(const state *s, const lwi_force *force, const lwi_force_state *at,
+                             const acting *a)
+{
+    lwi_force_signal signal[LWI_FORCE_SIGNALS];
+    const int n = force->type->signals ? force->type->signals(force->par, at, signal) : 0;
+    for (int i = 0; i < n; i++) {
+        if (!find_rows(s, signal[i].signal)) continue;
+        memset(s->f->column, 0, (size_t)s->model->tree_nv * sizeof *s->f->column);
+        for (int k = 0; k < a->n; k++)
+            s->f->column[a->branch[k].speed] +=
+                v6_dot(s->f->moved[k], signal[i].load[a->branch[k].side]);
+        subtract_signal(s);
+    }
+}
+
+static void subtract_force(const state *s, int i, lwi_loads *loads)
+{
+    const lwi_force *force = &s->model->force[i];
+    const lwi_force_place place = lwi_force_acts_on(force);
+    acting a = {.place = &place,
+                .branch = s->f->branch + s->f->first_speed[i],
+                .n = s->f->first_speed[i + 1] - s->f->first_speed[i]};
+    if (a.n == 0) return;
+    for (int b = 0; b < place.n; b++) v6_zero(loads->wrench[place.body[b]]);
+    force->type->apply(s->model, force->par, s->kin, s->t, s->inputs, loads);
+    for (int b = 0; b < place.n; b++) {
+        v6_copy(a.load[b], loads->wrench[place.body[b]]);
+        v6_zero(loads->wrench[place.body[b]]);
+    }
+    const lwi_force_state at = {.kin = s->kin,
+                                .load = {a.load[0], a.load[1]},
+                                .model = s->model,
+                                .t = s->t,
+                                .inputs = s->inputs};
+    fill_changes(s, &a);
+    force->type->differentiate(force->par, &at, 2 * a.n, s->f->change, s->f->load);
+    subtract_changes(s, &a);
+    subtract_signals(s, force, &at, &a);
+}
+
+void lwi_force_derivatives_subtract(const lw_model *model, lwi_force_derivatives *f,
+                                    const lwi_tree_derivatives *tree, const lwi_tree_work *work,
+                                    double t, const double *q, const double *v,
+                                    const double *inputs, int nz, const lwi_force_sums *to)
+{
+    const lwi_kin kin = lwi_tree_kin(work);
+    const state s = {model, f, tree, &kin, t, q, v, inputs, nz, to};
+    lwi_loads loads = work->loads;
+    LWI_ASSERT(f->exact);
+    if (nz) memset(to->force_by_z, 0, (size_t)(model->tree_nv * nz) * sizeof(double));
+    for (int i = 0; i < model->nforce; i++) {
+        if (model->force[i].type == &lwi_force_signal_states) continue;
+        if (lwi_force_acts_on(&model->force[i]).iv >= 0)
+            subtract_effort(&s, i);
+        else
+            subtract_force(&s, i, &loads);
+    }
+    for (int i = 0; nz && i < model->desc.nfunction; i++)
+        if (model->function[i].nstate > 0) find_rates(&s, i);
+}
