@@ -670,6 +670,50 @@ void lwi_joint_read_acceleration(const lw_model *model, int j, double t, const l
     for (int k = 0; k < joint->type->nv; k++) qdd[k] = v6_dot(rows.J[k], relative) + rows.gamma[k];
 }
 
+// w2 - w1, and the axis z of F2.
+static void hinge_rotation(const lwi_joint *joint, const lwi_motion *m, double z[3], double w[3])
+{
+    const double axis[3] = {joint->R2[2], joint->R2[5], joint->R2[8]};
+    m3_mul_v(z, m->R[joint->body2], axis);
+    v3_sub(w, m->w[joint->body2], m->w[joint->body1]);
+}
+
+static double hinge_angle(const lwi_joint *joint, const lwi_motion *m)
+{
+    double x1[3], y1[3], x2[3], y2[3];
+    axis_in_world(x1, m->R[joint->body1], joint->R1, 0);
+    axis_in_world(y1, m->R[joint->body1], joint->R1, 1);
+    axis_in_world(x2, m->R[joint->body2], joint->R2, 0);
+    axis_in_world(y2, m->R[joint->body2], joint->R2, 1);
+    const double A = v3_dot(x1, x2) + v3_dot(y1, y2), B = v3_dot(y1, x2) - v3_dot(x1, y2);
+    return angle_continue(atan2(B, A), m->q[joint->iq]);
+}
+
+void lwi_joint_read_hinge(const lw_model *model, int j, const lwi_motion *m, double *q, double *u)
+{
+    LWI_ASSERT_INDEX(j, model->njoint);
+    const lwi_joint *joint = &model->joint[j];
+    double z[3], w[3];
+    LWI_ASSERT(lwi_joint_is_hinge(joint->type) && !joint->mount.present);
+    if (q) *q = hinge_angle(joint, m);
+    hinge_rotation(joint, m, z, w);
+    *u = v3_dot(z, w);
+}
+
+// d/dt z.(w2 - w1) with dz/dt = w2 x z
+double lwi_joint_hinge_acceleration(const lw_model *model, int j, const lwi_motion *m,
+                                    const double (*al)[3])
+{
+    LWI_ASSERT_INDEX(j, model->njoint);
+    const lwi_joint *joint = &model->joint[j];
+    double z[3], w[3], turn[3];
+    hinge_rotation(joint, m, z, w);
+    v3_cross(turn, w, m->w[joint->body2]);
+    v3_add(turn, turn, al[joint->body2]);
+    v3_sub(turn, turn, al[joint->body1]);
+    return v3_dot(z, turn);
+}
+
 void lwi_joint_apply_effort_on(const lw_model *model, int j, double t, const lwi_motion *m,
                                const double *tau, double *const on[2])
 {

@@ -91,6 +91,12 @@ void lwi_joint_read_motion(const lw_model *model, int joint, double t, const lwi
 void lwi_joint_read_acceleration(const lw_model *model, int joint, double t,
                                  const lwi_motion *motion, const double (*a)[3],
                                  const double (*al)[3], double *qdd);
+/** The same of a hinge without mount in a mechanism that is closed: the relative w and al along the axis of F2.  Where the
+ *  axes of F1 and F2 have an angle, the difference is of its second order.  @param q  NULL: only the speed */
+void lwi_joint_read_hinge(const lw_model *model, int joint, const lwi_motion *motion, double *q,
+                          double *u);
+double lwi_joint_hinge_acceleration(const lw_model *model, int joint, const lwi_motion *motion,
+                                    const double (*al)[3]);
 /** Puts efforts tau [nv] on the joint's speeds as wrenches on the two bodies about their mass centres:
  *  adds to wrench [nbody][6], + on body2, - on body1. */
 void lwi_joint_apply_effort(const lw_model *model, int joint, double t, const lwi_motion *motion,

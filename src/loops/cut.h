@@ -51,7 +51,9 @@ typedef struct lwi_cut {
     double (*a)[3],
         (*al)
             [3]; ///< [nbody] linear accelerations of mass centres, angular accelerations; world axes
-    int rank;    ///< generic rank: the largest at the start and at configurations near it
+    bool
+        closed; ///< speeds and accelerations satisfy the rows: those of hinges are read about one axis
+    int rank;         ///< generic rank: the largest at the start and at configurations near it
     double *no_rotor; ///< [tree_nv] zeros
 } lwi_cut;
 

@@ -56,12 +56,17 @@ void lwi_cut_state_observe(lwi_cut *cut, const lwi_auxiliary *auxiliary, lwi_tre
     if (level >= LW_OBSERVE_ACCELERATION) lwi_cut_accelerations(cut, tree, NULL);
     for (int i = 0; i < model->nloop; i++) {
         const lwi_joint *joint = &model->joint[model->loop[i]];
+        const bool hinge = cut->closed && lwi_joint_is_hinge(joint->type) && !joint->mount.present;
         memcpy(snapshot->q + joint->iq, tree->joint_q + joint->iq,
                (size_t)joint->type->nq * sizeof(double));
         if (level >= LW_OBSERVE_TWIST)
             memcpy(snapshot->qd + joint->iv, tree->joint_qd + joint->iv,
                    (size_t)joint->type->nv * sizeof(double));
-        if (level >= LW_OBSERVE_ACCELERATION)
+        if (level < LW_OBSERVE_ACCELERATION) continue;
+        if (hinge)
+            snapshot->qdd[joint->iv] = lwi_joint_hinge_acceleration(model, model->loop[i], &motion,
+                                                                    (const double(*)[3])cut->al);
+        else
             lwi_joint_read_acceleration(model, model->loop[i], t, &motion,
                                         (const double(*)[3])cut->a, (const double(*)[3])cut->al,
                                         snapshot->qdd + joint->iv);

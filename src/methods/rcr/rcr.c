@@ -143,20 +143,14 @@ static void complete_speeds(lwi_work *work, const double *u)
     LWI_ASSERT(e->ndependent <= model->tree_nv);
 }
 
-// Speed of a cut revolute joint: z2.(w2 - w1).
-static double revolute_speed(const lwi_joint *joint, const lwi_motion *motion)
-{
-    const double z[3] = {joint->R2[2], joint->R2[5], joint->R2[8]};
-    double axis[3], w[3];
-    m3_mul_v(axis, motion->R[joint->body2], z);
-    v3_sub(w, motion->w[joint->body2], motion->w[joint->body1]);
-    return v3_dot(axis, w);
-}
-
 // Velocities of all bodies and joints at the speeds v, after place.
-//   exact  coordinates of all cut joints are read from the poses, too, not only where auxiliary states are
-//          insufficient
-static void move(lwi_work *work, double t, bool exact)
+typedef enum read_joints {
+    READ_NEEDED, // of cut joints: coordinates where auxiliary states are insufficient; speeds
+    READ_ALL,    // all coordinates, from the poses; speeds
+    READ_CLOSED  // the same where the speeds satisfy the rows
+} read_joints;
+
+static void move(lwi_work *work, double t, read_joints how)
 {
     const lw_model *model = work->model;
     lwi_rcr_work *d = work->data;
@@ -170,8 +164,10 @@ static void move(lwi_work *work, double t, bool exact)
         const lwi_joint *joint = &model->joint[model->loop[i]];
         double now[LW_JOINT_MAX_NQ];
         if (joint->type->nq == 0) continue;
-        if (!exact && lwi_joint_is_hinge(joint->type) && !joint->mount.present) {
-            tree->joint_qd[joint->iv] = revolute_speed(joint, &motion);
+        if (how != READ_ALL && lwi_joint_is_hinge(joint->type) && !joint->mount.present) {
+            lwi_joint_read_hinge(model, model->loop[i], &motion,
+                                 how == READ_CLOSED ? tree->joint_q + joint->iq : NULL,
+                                 tree->joint_qd + joint->iv);
             continue;
         }
         lwi_joint_read_motion(model, model->loop[i], t, &motion, now, tree->joint_qd + joint->iv);
@@ -279,7 +275,7 @@ static lw_status kinematics(lwi_work *work, double t, const double *x, bool exac
         lwi_rcr_momenta_speeds(d, second);
     else
         complete_speeds(work, second);
-    move(work, t, exact);
+    move(work, t, exact ? READ_ALL : READ_NEEDED);
     return d->momenta ? lwi_tree_finite(work->model, t, d->v, "speed", &work->error) : LW_OK;
 }
 
@@ -486,7 +482,7 @@ static lw_status close_speeds(lwi_work *work, double t, double *x, bool *changed
         dense_speeds(work, t, x); // the bits that rates would find
         *changed = true;
     }
-    move(work, t, work->model->nforce > 0);
+    move(work, t, work->model->nforce > 0 ? READ_ALL : READ_NEEDED);
     note_solved(work, t, x);
     d->last.purpose = LWI_RCR_FOR_STEP;
     return LW_OK;
@@ -643,7 +639,7 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
     }
     TRY(status);
     complete_speeds(work, v);
-    move(work, snapshot->t, true);
+    move(work, snapshot->t, READ_ALL);
     lwi_auxiliary_store(model, &d->auxiliary, d->tree.joint_q, x);
     if (d->momenta) {
         lwi_cut_momenta_of_speeds(d->momenta, snapshot->t, &motion, d->v, v);
@@ -691,7 +687,7 @@ static lw_status move_by_clusters(lwi_work *work, double t, const double *x, con
         return LW_OK;
     place_tree(work, t, x);
     d->by_dense = false;
-    move(work, t, true);
+    move(work, t, READ_CLOSED);
     if (accelerates) d->mount_power = lwi_cut_loads(&d->cut, &d->tree, t, d->v, inputs);
     d->tree.has_A = false;
     *done = true;
@@ -715,12 +711,27 @@ static lw_status move_by_rows(lwi_work *work, double t, const double *x, const d
     return LW_OK;
 }
 
+// Reactions of minimum norm: loop by loop from those of the tree in the snapshot, or together.
+static lw_status observe_min_norm(lwi_work *work, double t, bool by_loops, lwi_snapshot *snapshot)
+{
+    lwi_rcr_work *d = work->data;
+    if (by_loops && lwi_rcr_clusters_find_reactions(work, snapshot->reaction)) {
+        lwi_rcr_reactions_mark(work->model, d->reactions, snapshot);
+        return LW_OK;
+    }
+    if (d->by_dense) lwi_rcr_place(&d->e, &d->tree, t);
+    if (lwi_rcr_reactions_observe(work->model, d->reactions, &d->tree, t, snapshot)) return LW_OK;
+    return lwi_fail(&work->error, LW_ERR_NOT_FINITE,
+                    "reactions at t = %.9g s are not finite numbers", t);
+}
+
 static lw_status observe(lwi_work *work, double t, const double *x, const double *inputs,
                          lw_observe level, lwi_snapshot *snapshot)
 {
     lwi_rcr_work *d = work->data;
     // reactions of minimum norm follow from the accelerations alone; of rotors they need their efforts
     const bool together = d->reactions && work->model->nrotor == 0;
+    bool by_clusters = false;
     double prescribed = 0;
     lwi_states_observe(work, x, snapshot);
     if (level < LW_OBSERVE_TWIST) { // poses do not need the elimination
@@ -728,23 +739,21 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
         place_tree(work, t, x);
         lwi_cut_read(&d->cut, &d->tree, t, true);
     } else {
-        bool done;
-        TRY(move_by_clusters(work, t, x, inputs, level, &done));
-        if (!done) TRY(move_by_rows(work, t, x, inputs, level));
+        TRY(move_by_clusters(work, t, x, inputs, level, &by_clusters));
+        if (!by_clusters) TRY(move_by_rows(work, t, x, inputs, level));
         prescribed = prescribed_work(d, t);
     }
+    d->cut.closed = by_clusters;
+    const bool by_loops = by_clusters && lwi_rcr_clusters_have_reactions(d->clusters);
     lwi_cut_state_observe(
         &d->cut, &d->auxiliary, &d->tree, t, x, d->v, d->vdot,
-        together && level > LW_OBSERVE_ACCELERATION ? LW_OBSERVE_ACCELERATION : level, snapshot);
+        together && !by_loops && level > LW_OBSERVE_ACCELERATION ? LW_OBSERVE_ACCELERATION : level,
+        snapshot);
     snapshot->work += prescribed;
     if (level >= LW_OBSERVE_REACTION && !d->reactions) observe_cut_reactions(d, snapshot);
-    if (level >= LW_OBSERVE_REACTION && d->reactions && d->by_dense)
-        lwi_rcr_place(&d->e, &d->tree, t);
-    if (level >= LW_OBSERVE_REACTION && d->reactions &&
-        !lwi_rcr_reactions_observe(work->model, d->reactions, &d->tree, t, snapshot))
-        return lwi_fail(&work->error, LW_ERR_NOT_FINITE,
-                        "reactions at t = %.9g s are not finite numbers", t);
-    return LW_OK;
+    return level >= LW_OBSERVE_REACTION && d->reactions
+               ? observe_min_norm(work, t, by_loops, snapshot)
+               : LW_OK;
 }
 
 // Largest |phi|: distances of points and sines of angles, at least as large as any row.

@@ -217,6 +217,9 @@ lw_status lwi_rcr_reactions_create(const lw_model *model, const lwi_tree_work *t
  *  that of the loads.  @return false if numbers are not finite */
 bool lwi_rcr_reactions_observe(const lw_model *model, lwi_rcr_reactions *reactions,
                                const lwi_tree_work *tree, double t, lwi_snapshot *snapshot);
+/** Which components of the reactions in a snapshot are not unique. */
+void lwi_rcr_reactions_mark(const lw_model *model, const lwi_rcr_reactions *reactions,
+                            lwi_snapshot *snapshot);
 
 // ----------------------------------------------------------------------- the formulation (rcr.c)
 

@@ -156,6 +156,13 @@ static void collect(const lw_model *model, lwi_rcr_reactions *r, const lwi_tree_
     }
 }
 
+void lwi_rcr_reactions_mark(const lw_model *model, const lwi_rcr_reactions *r,
+                            lwi_snapshot *snapshot)
+{
+    for (int j = 0; j < model->njoint; j++)
+        if (!model->joint[j].merged) lwi_snapshot_set_undetermined(snapshot, j, r->undetermined[j]);
+}
+
 bool lwi_rcr_reactions_observe(const lw_model *model, lwi_rcr_reactions *r,
                                const lwi_tree_work *tree, double t, lwi_snapshot *snapshot)
 {
@@ -167,7 +174,7 @@ bool lwi_rcr_reactions_observe(const lw_model *model, lwi_rcr_reactions *r,
         if (model->joint[j].merged) continue;
         v6_zero(snapshot->reaction[j]);
         if (has_rows(r, j)) take_reaction(model, r, j, &motion, snapshot->reaction[j]);
-        lwi_snapshot_set_undetermined(snapshot, j, r->undetermined[j]);
     }
+    lwi_rcr_reactions_mark(model, r, snapshot);
     return true;
 }

@@ -404,7 +404,7 @@ static bool add_cluster(lwi_clusters *c, draft *d)
     if (c->ncluster == c->max_clusters) return false;
     lwi_cluster *cluster = &c->cluster[c->ncluster];
     double P[2][3] = {{0}}, z[2][3] = {{0, 0, 1}, {0, 0, 1}};
-    *cluster = (lwi_cluster){0};
+    *cluster = (lwi_cluster){.loop = d->loop ? (int)(d->loop - c->loop) : -1};
     if (!sort_coordinates(c, d, cluster)) return false;
     lwi_clusters_set_frames(c, d);
     set_motions(c, d);

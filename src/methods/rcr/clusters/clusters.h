@@ -158,6 +158,7 @@ typedef struct lwi_cluster_block {
 typedef struct lwi_cluster {
     int size, block, lane;
     int parent; ///< cluster that receives its reduced system
+    int loop;   ///< the loop that it closes; -1: none
     int8_t na, nx, ny, inboard;
     bool has_children; ///< other clusters send theirs to it
     bool first;        ///< the first of its parent's children in the inward pass

@@ -6,6 +6,7 @@
 #include "methods/rcr/rcr.h"
 #include "methods/rcr/clusters/loads.h"
 #include "methods/rcr/clusters/kernels.h"
+#include "methods/rcr/clusters/reactions.h"
 #include "model/signals/functions.h"
 
 #include <math.h>
@@ -15,7 +16,8 @@ struct lwi_rcr_clusters {
     const lwi_cluster_kernels *kernels;
     lwi_clusters *clusters;
     lwi_rcr_loads loads;
-    unsigned char *other; // [tree_nv] scratch: a partition
+    lwi_cluster_reactions *reactions; // NULL: not loop by loop, or all are unique
+    unsigned char *other;             // [tree_nv] scratch: a partition
     // if something is driven or floats: of the tree, then of the drives
     double *q, *v, *vdot;
     double *effort; // [ndrive] efforts of forces on driven coordinates
@@ -69,6 +71,9 @@ lw_status lwi_rcr_clusters_create(lwi_work *work, lwi_rcr_clusters **out)
         if (!clusters->q || !clusters->v || !clusters->vdot || !clusters->effort)
             return LW_ERR_MEMORY;
     }
+    if (d->reactions)
+        TRY(lwi_cluster_reactions_create(clusters->clusters, model, &work->arena,
+                                         &clusters->reactions));
     *out = clusters;
     return LW_OK;
 }
@@ -362,4 +367,16 @@ bool lwi_rcr_clusters_motion(lwi_work *work, double t, const double *x, const do
         return false;
     if (other) memcpy(vdot, rates, (size_t)nv * sizeof *vdot);
     return true;
+}
+
+bool lwi_rcr_clusters_have_reactions(const lwi_rcr_clusters *clusters)
+{
+    return clusters->reactions != NULL;
+}
+
+bool lwi_rcr_clusters_find_reactions(const lwi_work *work, double (*reaction)[6])
+{
+    const lwi_rcr_work *d = work->data;
+    return lwi_cluster_reactions_find(d->clusters->reactions, d->clusters->clusters, &d->tree,
+                                      reaction);
 }

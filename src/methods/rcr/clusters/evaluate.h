@@ -26,6 +26,11 @@ bool lwi_rcr_clusters_rates(lwi_work *work, double t, const double *x, const dou
 bool lwi_rcr_clusters_motion(lwi_work *work, double t, const double *x, const double *inputs,
                              double *v, double *vdot);
 
+/** Whether reactions of minimum norm are found loop by loop (reactions.h). */
+bool lwi_rcr_clusters_have_reactions(const lwi_rcr_clusters *clusters);
+/** These, after lwi_rcr_clusters_motion; as lwi_cluster_reactions_find. */
+bool lwi_rcr_clusters_find_reactions(const lwi_work *work, double (*reaction)[6]);
+
 /** The same bound for a partition at the positions in x, independent of a length if all joints are revolute; 0:
  *  clusters cannot use the partition.  A partition other than the last one is planned again. */
 double lwi_rcr_clusters_pivot(const lwi_work *work, double t, const double *x,

@@ -1,0 +1,176 @@
+// test_clusters_reactions.c -- reactions of minimum norm found loop by loop, against those of one factorisation over all
+// bodies (system/min_norm.h) at the same accelerations, and against absolute coordinates.
+#include "methods/rcr/cluster_forces.h"
+
+// Positions are closed to about 1e-12 here; the norm's system magnifies that by the squared arms of the loops.
+#define TOLERANCE_OF_REACTIONS 1e-10
+
+// Largest difference of the reactions of two snapshots, of the largest reaction; joints that hold merged bodies are not
+// those of the formulation.
+static double off(const lw_model *model, const lwi_snapshot *a, const lwi_snapshot *b)
+{
+    double size = 0, largest = 0;
+    for (int j = 0; j < model->njoint; j++)
+        for (int i = 0; i < 6 && !model->joint[j].merged; i++) {
+            size = fmax(size, fabs(b->reaction[j][i]));
+            largest = fmax(largest, fabs(a->reaction[j][i] - b->reaction[j][i]));
+        }
+    return largest / size;
+}
+
+static bool are_by_loops(const lwt_run *r)
+{
+    const lwi_rcr_work *d = lwt_rcr(r);
+    return d->reactions && d->clusters && lwi_rcr_clusters_have_reactions(d->clusters);
+}
+
+// The same motion in absolute coordinates.
+static double off_dense(lwt_run *r)
+{
+    lwt_run d = lwt_run_from(r->model, DENSE, &r->now);
+    lwt_observe(d.work, d.t, d.x, inputs, &d.arena, &d.now);
+    const double found = off(r->model, &r->now, &d.now);
+    for (int j = 0; j < r->model->njoint; j++)
+        assert_int_equal(r->now.undetermined[j] & d.now.undetermined[j], d.now.undetermined[j]);
+    lwt_run_end(&d);
+    return found;
+}
+
+// Destroys the model.
+static void agree(const char *what, lw_model *model)
+{
+    lwt_run r = drop(model, 0);
+    lwi_snapshot together;
+    step_on(&r, 20, inputs);
+    lwt_observe(r.work, r.t, r.x, inputs, &r.arena, &r.now);
+    const lwi_rcr_work *d = lwt_rcr(&r);
+    if (!are_by_loops(&r)) fail_msg("%s: not loop by loop", what);
+    assert_int_equal(lwi_snapshot_create(model, &r.arena, &together), LW_OK);
+    assert_true(lwi_rcr_reactions_observe(model, d->reactions, &d->tree, r.t, &together));
+    const double error = off(model, &r.now, &together), dense = off_dense(&r);
+    for (int j = 0; j < model->njoint; j++)
+        assert_int_equal(r.now.undetermined[j], together.undetermined[j]);
+    if (!(error < TOLERANCE_OF_REACTIONS && dense < TOLERANCE_OF_REACTIONS))
+        fail_msg("%s: %g off those of one factorisation, %g off those of dense", what, error,
+                 dense);
+    printf("%-24s %.1e of one factorisation, %.1e of dense\n", what, error, dense);
+    lwt_run_end(&r);
+    lw_model_destroy(model);
+}
+
+static void all_loops_agree(void **state)
+{
+    static const struct {
+        lwt_kind kind;
+        int n;
+        const char *name;
+    } cases[] = {{FOUR_BARS, 1, "a four-bar"},   {FOUR_BARS, 7, "four-bars"},
+                 {CRANK_SLIDERS, 3, "sliders"},  {LADDER, 5, "a ladder"},
+                 {SARRUS, 2, "Sarrus linkages"}, {TREE, 4, "a tree"},
+                 {MIXED, 1, "mixed shapes"}};
+    (void)state;
+    for (int base = GROUND; base < NBASE; base++)
+        for (int c = 0; c < LWI_COUNT(cases); c++) {
+            char what[64];
+            uint64_t seed = 40 * (uint64_t)base + (uint64_t)c;
+            snprintf(what, sizeof what, "%s, base %d", cases[c].name, base);
+            agree(what, build_on((lwt_base)base, cases[c].kind, cases[c].n, c % 2, &seed));
+        }
+}
+
+// Legs of walking machines: loops between loops, all on one crank.
+static lw_model *walker(int n, bool forces, uint64_t seed)
+{
+    site s = new_site(&seed, !forces);
+    const lw_body crank = blob(&s, 0, 0, 0, 1);
+    pin(&s, LW_JOINT_REVOLUTE, s.base, crank, AT(0, 0, 0), Z, LW_CUT_AUTO);
+    for (int k = 0; k < n; k++) leg(&s, crank, 0.05 * k, k % 2 ? -1 : 1);
+    if (forces) add_forces(&s, &seed);
+    return lwt_model(s.b);
+}
+
+static void legs_and_forces_agree(void **state)
+{
+    (void)state;
+    for (int n = 1; n <= 3; n++)
+        for (int forces = 0; forces < 2; forces++) {
+            char what[64];
+            snprintf(what, sizeof what, "%d legs%s", n, forces ? " with forces" : "");
+            agree(what, walker(n, forces, 70 + (uint64_t)n));
+        }
+}
+
+// Many loops at one joint would fill a matrix: these are found together, as those of drives are.
+static void hubs_are_left_to_one_factorisation(void **state)
+{
+    (void)state;
+    lw_model *model = walker(24, false, 3);
+    lwt_run r = drop(model, 0);
+    lwt_run_observe(&r);
+    assert_true(lwt_rcr(&r)->reactions && lwt_rcr(&r)->clusters && !are_by_loops(&r));
+    assert_true(off_dense(&r) < TOLERANCE_OF_REACTIONS);
+    lwt_run_end(&r);
+    lw_model_destroy(model);
+}
+
+// In a plane across an axis of the world forces in it leave no reaction across it, not even round-off.
+static void planes_have_no_reactions_across(void **state)
+{
+    (void)state;
+    lw_error error;
+    lw_builder *b = lwt_builder();
+    const lw_mechanism_desc desc = {.mechanism = LW_MECHANISM_N_FOUR_BAR, .n = 9, .q = {0.3}};
+    lw_builder_gravity(b, (lw_vec3){1, -9, 0});
+    lwt_ok(lw_builder_add_mechanism(b, &desc, &error), &error);
+    lw_model *model = lwt_model(b);
+    lwt_run r = drop(model, 0);
+    step_on(&r, 5, NULL);
+    lwt_run_observe(&r);
+    assert_true(are_by_loops(&r));
+    for (int j = 0; j < model->njoint; j++)
+        for (int i = 2; i < 6; i++) assert_true(r.now.reaction[j][i] == 0); // of hinges in z, all
+    assert_true(off_dense(&r) < TOLERANCE_OF_REACTIONS);
+    lwt_run_end(&r);
+    lw_model_destroy(model);
+}
+
+// Change of the reactions where the coordinates of the tree are off by so much.
+static double change(const lw_model *model, double by)
+{
+    lwt_run closed = drop(model, 0), open = drop(model, 0);
+    lwt_run_observe(&closed);
+    for (int i = 0; i < model->tree_nq; i++) open.x[i] += by * cos(3 * i + 1);
+    lwt_run_observe(&open);
+    assert_true(are_by_loops(&open));
+    const double found = off(model, &open.now, &closed.now);
+    lwt_run_end(&open);
+    lwt_run_end(&closed);
+    return found;
+}
+
+// Positions that have drifted change reactions in proportion: self-stresses of tilted rows are not taken for independent.
+static void drift_changes_reactions_in_proportion(void **state)
+{
+    static const lwt_kind kinds[] = {FOUR_BARS, LADDER, SARRUS, TREE};
+    (void)state;
+    for (int i = 0; i < LWI_COUNT(kinds); i++) {
+        uint64_t seed = 5 + (uint64_t)i;
+        lw_model *model = build(kinds[i], 3, false, &seed);
+        const double little = change(model, 1e-7), more = change(model, 1e-6);
+        if (!(little < 1e-4 && fabs(more - 10 * little) < 0.05 * more))
+            fail_msg("mechanism %d: reactions change by %g and %g", i, little, more);
+        lw_model_destroy(model);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_loops_agree),
+        cmocka_unit_test(legs_and_forces_agree),
+        cmocka_unit_test(hubs_are_left_to_one_factorisation),
+        cmocka_unit_test(planes_have_no_reactions_across),
+        cmocka_unit_test(drift_changes_reactions_in_proportion),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
