@@ -11,8 +11,7 @@
 #include "codegen/closures.h"
 
 #include "codegen/loops.h"
-#include "spatial/motion.h"
-
+#include "codegen/sides.h"
 #include <string.h>
 
 static const char head[] = "no code can be generated";
@@ -95,114 +94,22 @@ bool lwi_closing_row_is_length(const lwi_elements *elements, int row)
     return kind == LWI_ROW_POINT || kind == LWI_ROW_ALONG || kind == LWI_ROW_LENGTH;
 }
 
-// ------------------------------------------------------------------------------------------- sides
-
-// A body's end of a loop: nodes from the base to it, and the joint's frame.
-typedef struct side {
-    int *node, n; // outward
-    lwi_place frame;
-} side;
+// -------------------------------------------------------------------------------------------- rows
 
 typedef struct loop {
-    const lwi_walk *walk;
+    lwi_sides sides;
     const lwi_joint *joint;
-    int base; // node, -1: the ground
-    side side[2];
-    lwi_column *column; // [tree nv] of both sides
-    double *sign;       // [tree nv] 1: on the side of F2, -1: of F1, 0: on none
-    val d[3];
 } loop;
-
-static int common(const lw_model *m, int a, int b)
-{
-    while (a != b) {
-        if (a > b)
-            a = m->node[a].parent;
-        else
-            b = m->node[b].parent;
-    }
-    return a;
-}
-
-static void list_side(const lw_model *m, int base, int node, side *s)
-{
-    s->n = 0;
-    for (int k = node; k != base; k = m->node[k].parent) s->n++;
-    int at = s->n;
-    for (int k = node; k != base; k = m->node[k].parent) s->node[--at] = k;
-}
-
-// The frame (R, r) of a body, mass centre and body axes, in its link frame.
-static void in_link(const lw_model *m, int node, const double R[9], const double r[3], double Q[9],
-                    double p[3])
-{
-    if (node < 0) {
-        memcpy(Q, R, 9 * sizeof *Q);
-        memcpy(p, r, 3 * sizeof *p);
-        return;
-    }
-    m3_mul(Q, m->node[node].c_R, R);
-    m3_mul_v(p, m->node[node].c_R, r);
-    v3_add(p, p, m->node[node].c_r);
-}
-
-// The base in axes in which the first joint frame is that of the model: its inverse pose.
-static void base_place(const loop *l, lwi_place *p)
-{
-    const lw_model *m = l->walk->elements->model;
-    const side *first = l->side[0].n > 0 ? &l->side[0] : &l->side[1];
-    double R[9], r[3], transposed[9];
-    if (first->n > 0) {
-        const lwi_node *node = &m->node[first->node[0]];
-        memcpy(R, node->X_R, sizeof R);
-        memcpy(r, node->X_r, sizeof r);
-    } else {
-        in_link(m, l->base, l->joint->R1, l->joint->r1, R, r);
-    }
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) transposed[3 * i + j] = R[3 * j + i];
-    m3_mul_v(r, transposed, r);
-    v3_scale(r, -1, r);
-    lwi_place_start(l->walk->graph, p, transposed, r);
-}
-
-static void place_side(loop *l, int which)
-{
-    const lw_model *m = l->walk->elements->model;
-    side *s = &l->side[which];
-    double R[9], r[3];
-    base_place(l, &s->frame);
-    for (int i = 0; i < s->n; i++) {
-        const lwi_node *node = &m->node[s->node[i]];
-        lwi_place_node(l->walk, node, &s->frame, &l->column[node->iv]);
-        for (int j = 0; j < node->nv; j++) l->sign[node->iv + j] = which ? 1 : -1;
-    }
-    in_link(m, s->n ? s->node[s->n - 1] : l->base, which ? l->joint->R2 : l->joint->R1,
-            which ? l->joint->r2 : l->joint->r1, R, r);
-    lwi_place_fixed(l->walk->graph, &s->frame, R, r);
-}
-
-static void place_loop(loop *l)
-{
-    const lw_model *m = l->walk->elements->model;
-    lwi_codegen_graph *g = l->walk->graph;
-    const int node[2] = {m->body_node[l->joint->body1], m->body_node[l->joint->body2]};
-    l->base = common(m, node[0], node[1]);
-    for (int i = 0; i < m->tree_nv; i++) l->sign[i] = 0;
-    for (int i = 0; i < 2; i++) list_side(m, l->base, node[i], &l->side[i]);
-    for (int i = 0; i < 2; i++) place_side(l, i);
-    for (int i = 0; i < 3; i++) l->d[i] = sub(g, l->side[1].frame.r[i], l->side[0].frame.r[i]);
-}
-
-// -------------------------------------------------------------------------------------------- rows
 
 typedef struct row {
     val *J, phi, gamma;
 } row;
 
-static void axis_of(const lwi_place *p, int i, val a[3])
+static void place_loop(loop *l)
 {
-    for (int k = 0; k < 3; k++) a[k] = p->R[3 * k + i];
+    const lwi_joint *joint = l->joint;
+    lwi_sides_place(&l->sides, (lwi_attachment){joint->body1, joint->R1, joint->r1},
+                    (lwi_attachment){joint->body2, joint->R2, joint->r2});
 }
 
 static void difference(lwi_codegen_graph *g, val c[3], const val a[3], const val b[3])
@@ -210,50 +117,25 @@ static void difference(lwi_codegen_graph *g, val c[3], const val a[3], const val
     for (int i = 0; i < 3; i++) c[i] = sub(g, a[i], b[i]);
 }
 
-// J of a force e at the ends of both sides: at F2 only if the arm counts, `shared`.
-static void force_row(const loop *l, const val e[3], bool shared, val *J)
-{
-    lwi_codegen_graph *g = l->walk->graph;
-    const int nv = l->walk->elements->model->tree_nv;
-    for (int i = 0; i < nv; i++) {
-        J[i] = lit(g, 0);
-        if (l->sign[i] == 0) continue;
-        val v[3];
-        const bool at_F2 = shared || l->sign[i] > 0;
-        lwi_column_at(g, &l->column[i], l->side[at_F2].frame.r, v);
-        J[i] = mul(g, lit(g, l->sign[i]), lwi_codegen_dot(g, 3, e, v));
-    }
-}
-
-static void torque_row(const loop *l, const val c[3], val *J)
-{
-    lwi_codegen_graph *g = l->walk->graph;
-    const int nv = l->walk->elements->model->tree_nv;
-    for (int i = 0; i < nv; i++)
-        J[i] = l->sign[i] == 0
-                   ? lit(g, 0)
-                   : mul(g, lit(g, l->sign[i]), lwi_codegen_dot(g, 3, c, l->column[i].w));
-}
-
 static void point_row(const loop *l, int i, row *x)
 {
-    lwi_codegen_graph *g = l->walk->graph;
+    lwi_codegen_graph *g = l->sides.walk->graph;
     val e[3];
     lwi_zero(g, 3, e);
     e[i] = lit(g, 1);
-    force_row(l, e, false, x->J);
-    x->phi = l->d[i];
-    x->gamma = sub(g, l->side[1].frame.a[i], l->side[0].frame.a[i]);
+    lwi_sides_force_row(&l->sides, e, false, x->J);
+    x->phi = l->sides.d[i];
+    x->gamma = sub(g, l->sides.frame[1].a[i], l->sides.frame[0].a[i]);
 }
 
 static void along_row(const loop *l, int i, row *x)
 {
-    lwi_codegen_graph *g = l->walk->graph;
-    const lwi_place *one = &l->side[0].frame, *two = &l->side[1].frame;
+    lwi_codegen_graph *g = l->sides.walk->graph;
+    const lwi_place *one = &l->sides.frame[0], *two = &l->sides.frame[1];
     val e[3], we[3], dv[3], da[3], c[3];
-    axis_of(one, i, e);
-    force_row(l, e, true, x->J);
-    x->phi = lwi_codegen_dot(g, 3, e, l->d);
+    lwi_place_axis(one, i, e);
+    lwi_sides_force_row(&l->sides, e, true, x->J);
+    x->phi = lwi_codegen_dot(g, 3, e, l->sides.d);
     difference(g, dv, two->v, one->v);
     difference(g, da, two->a, one->a);
     lwi_cross(g, we, one->w, e);
@@ -261,18 +143,18 @@ static void along_row(const loop *l, int i, row *x)
     lwi_codegen_centripetal(g, c, one->w, e);
     lwi_cross_add(g, c, one->al, e);
     x->gamma = add(g, lwi_codegen_dot(g, 3, e, da), add(g, coriolis, coriolis));
-    x->gamma = add(g, x->gamma, lwi_codegen_dot(g, 3, c, l->d));
+    x->gamma = add(g, x->gamma, lwi_codegen_dot(g, 3, c, l->sides.d));
 }
 
 static void axes_row(const loop *l, int i, int j, row *x)
 {
-    lwi_codegen_graph *g = l->walk->graph;
-    const lwi_place *one = &l->side[0].frame, *two = &l->side[1].frame;
+    lwi_codegen_graph *g = l->sides.walk->graph;
+    const lwi_place *one = &l->sides.frame[0], *two = &l->sides.frame[1];
     val e[3], f[3], c[3], we[3], wf[3], wwe[3], wwf[3], dal[3];
-    axis_of(one, i, e);
-    axis_of(two, j, f);
+    lwi_place_axis(one, i, e);
+    lwi_place_axis(two, j, f);
     lwi_cross(g, c, f, e);
-    torque_row(l, c, x->J);
+    lwi_sides_torque_row(&l->sides, c, x->J);
     x->phi = lwi_codegen_dot(g, 3, e, f);
     lwi_cross(g, we, one->w, e);
     lwi_cross(g, wf, two->w, f);
@@ -287,15 +169,15 @@ static void axes_row(const loop *l, int i, int j, row *x)
 
 static void length_row(const loop *l, row *x)
 {
-    lwi_codegen_graph *g = l->walk->graph;
-    const lwi_place *one = &l->side[0].frame, *two = &l->side[1].frame;
+    lwi_codegen_graph *g = l->sides.walk->graph;
+    const lwi_place *one = &l->sides.frame[0], *two = &l->sides.frame[1];
     const double L = l->joint->par.length;
     val e[3], dv[3], da[3];
-    for (int i = 0; i < 3; i++) e[i] = mul(g, lit(g, 1 / L), l->d[i]);
-    force_row(l, e, false, x->J);
+    for (int i = 0; i < 3; i++) e[i] = mul(g, lit(g, 1 / L), l->sides.d[i]);
+    lwi_sides_force_row(&l->sides, e, false, x->J);
     difference(g, dv, two->v, one->v);
     difference(g, da, two->a, one->a);
-    x->phi = sub(g, mul(g, lit(g, 0.5), lwi_codegen_dot(g, 3, e, l->d)), lit(g, 0.5 * L));
+    x->phi = sub(g, mul(g, lit(g, 0.5), lwi_codegen_dot(g, 3, e, l->sides.d)), lit(g, 0.5 * L));
     x->gamma = madd(g, lwi_codegen_dot(g, 3, e, da), lit(g, 1 / L), lwi_codegen_dot(g, 3, dv, dv));
 }
 
@@ -344,7 +226,7 @@ static void coupling_row(const lwi_walk *walk, const lwi_coupling *c, row *x)
     x->phi = sub(g, lwi_codegen_graph_input(g, walk->q, follows->iq + c->coordinate), P);
     x->gamma = lit(g, 0);
     if (walk->v < 0) return;
-    const val v = lwi_codegen_graph_input(g, walk->v, leads->iv + c->with);
+    const val v = lwi_walk_speed(walk, leads->iv + c->with);
     x->gamma = neg(g, mul(g, P2, mul(g, v, v)));
 }
 
@@ -356,31 +238,30 @@ static bool speed_row(const loop *l, int k, row *x)
     const lwi_joint_type *type = l->joint->type;
     val e[3];
     if (type->quaternion == 0) {
-        axis_of(&l->side[1].frame, k, e);
-        torque_row(l, e, x->J);
+        lwi_place_axis(&l->sides.frame[1], k, e);
+        lwi_sides_torque_row(&l->sides, e, x->J);
         return true;
     }
     if (type->coordinate[k].kind == LWI_COORDINATE_LENGTH) {
         along_row(l, type->coordinate[k].i, x);
         return true;
     }
-    axis_of(&l->side[0].frame, LWI_Z, e);
-    torque_row(l, e, x->J);
+    lwi_place_axis(&l->sides.frame[0], LWI_Z, e);
+    lwi_sides_torque_row(&l->sides, e, x->J);
     return type->coordinate[k].kind == LWI_COORDINATE_TURN;
 }
 
 static void add_efforts(const loop *l, row *x, val *load)
 {
-    lwi_codegen_graph *g = l->walk->graph;
-    const lwi_elements *elements = l->walk->elements;
+    lwi_codegen_graph *g = l->sides.walk->graph;
+    const lwi_elements *elements = l->sides.walk->elements;
     const int nv = elements->model->tree_nv;
     for (int i = 0; i < elements->ncut_effort; i++) {
         const lwi_cut_effort *f = &elements->cut_effort[i];
         if (&elements->model->joint[f->joint] != l->joint || !speed_row(l, f->k, x)) continue;
-        val rate = lit(g, 0), effort = lit(g, f->effort.at_rest);
-        for (int k = 0; k < nv; k++)
-            rate = madd(g, rate, x->J[k], lwi_codegen_graph_input(g, l->walk->v, k));
-        effort = msub(g, effort, lit(g, f->effort.damping), rate);
+        val effort = lit(g, f->effort.at_rest);
+        if (f->effort.damping != 0)
+            effort = msub(g, effort, lit(g, f->effort.damping), lwi_sides_rate(&l->sides, x->J));
         if (f->effort.stiffness != 0) effort = msub(g, effort, lit(g, f->effort.stiffness), x->phi);
         for (int k = 0; k < nv; k++) load[k] = madd(g, load[k], x->J[k], effort);
     }
@@ -399,14 +280,7 @@ lw_status lwi_closures_create(const lwi_walk *walk, lwi_arena *arena, lwi_closur
     c->gamma = LWI_PUSH(arena, val, rows);
     c->load = LWI_PUSH(arena, val, nv);
     if (!l || !scratch || !c->J || !c->phi || !c->gamma || !c->load) return LW_ERR_MEMORY;
-    l->walk = walk;
-    l->column = LWI_PUSH(arena, lwi_column, nv);
-    l->sign = LWI_PUSH(arena, double, nv);
-    for (int i = 0; i < 2; i++) {
-        l->side[i].node = LWI_PUSH(arena, int, m->nnode);
-        if (!l->side[i].node) return LW_ERR_MEMORY;
-    }
-    if (!l->column || !l->sign) return LW_ERR_MEMORY;
+    TRY(lwi_sides_create(walk, arena, &l->sides));
     lwi_zero(walk->graph, (int)nv, c->load);
     for (int k = 0; k < loops->n; k++) {
         lwi_codegen_graph_note(walk->graph, "loop of joint '%s'", lwi_closing_name(elements, k));

@@ -1,8 +1,8 @@
 // elements.c -- the models that can be generated, and their constants.
 #include "codegen/elements.h"
 
+#include "codegen/forces.h"
 #include "codegen/loops.h"
-#include "model/forces/item.h"
 
 #include <linkwork/codegen.h>
 
@@ -64,8 +64,7 @@ static const char *joint_of_speed(const lw_model *model, int iv)
     return "?";
 }
 
-// The value of a constant signal: none, or a constant function.
-static bool constant(const lw_model *model, lw_signal signal, double *value)
+bool lwi_constant_signal(const lw_model *model, lw_signal signal, double *value)
 {
     *value = 0;
     if (signal.index == 0) return true;
@@ -75,17 +74,9 @@ static bool constant(const lw_model *model, lw_signal signal, double *value)
     return desc->type == LW_FUNCTION_CONSTANT;
 }
 
-static lw_status check_point_forces(const lw_model *model, lw_error *error)
+static lw_status check_joint_forces(const lw_model *model, lw_error *error)
 {
     const lwi_description *d = &model->desc;
-    for (int k = 0; k < LWI_FORCE_ITEMS; k++) {
-        const lwi_force_item *item = lwi_force_items[k];
-        if (d->force[k].n > 0)
-            return lwi_fail(error, LW_ERR_UNSUPPORTED,
-                            "%s: %s '%s' %s; only springs and dampers of joints are generated",
-                            head, item->type->name,
-                            lwi_force_item_name(item, lwi_force_desc(d, k, 0)), item->acts);
-    }
     for (int j = 0; j < d->njoint; j++)
         for (int k = 0; k < LW_JOINT_MAX_NV; k++) {
             const lw_coordinate_desc *c = &d->joint[j].coordinate[k];
@@ -150,7 +141,8 @@ static lw_status read_efforts(const lw_model *model, lwi_elements *e, lw_error *
         const lwi_joint_spring_par *p = model->force[i].par;
         double force, effort;
         int iv, iq;
-        if (!constant(model, p->force, &force) || !constant(model, p->effort, &effort))
+        if (!lwi_constant_signal(model, p->force, &force) ||
+            !lwi_constant_signal(model, p->effort, &effort))
             return lwi_fail(error, LW_ERR_UNSUPPORTED,
                             "%s: the effort on joint '%s' follows a function or an input; leave it "
                             "out of the model and pass it in tau",
@@ -264,7 +256,8 @@ lw_status lwi_elements_create(const lw_model *model, const lw_allocator *allocat
     *e = (lwi_elements){.model = model};
     TRY(check_joints(model, error));
     TRY(check_tree(model, error));
-    TRY(check_point_forces(model, error));
+    TRY(lwi_forces_check(model, error));
+    TRY(check_joint_forces(model, error));
     if (model->tree_nv > LW_CODEGEN_MAX_SPEEDS)
         return lwi_fail(
             error, LW_ERR_UNSUPPORTED,

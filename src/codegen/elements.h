@@ -49,6 +49,8 @@ typedef struct lwi_elements {
  *  @return LW_ERR_UNSUPPORTED naming the unsupported item, LW_ERR_MEMORY */
 lw_status lwi_elements_create(const lw_model *model, const lw_allocator *allocator,
                               lwi_arena *arena, lwi_elements *elements, lw_error *error);
+/** The value of a constant signal: none, which is 0, or a constant function; false: it is another one. */
+bool lwi_constant_signal(const lw_model *model, lw_signal signal, double *value);
 /** The element with a speed of the tree. */
 int lwi_element_of_speed(const lwi_elements *elements, int iv);
 /** The integer that x is except for rounding, or x: for elements of rotations. */

@@ -1,21 +1,19 @@
 // forward.c -- generates forward dynamics: accelerations from efforts.
 #include "codegen/articulated.h"
+#include "codegen/forces.h"
 #include "codegen/functions.h"
 #include "codegen/reduced.h"
 
-static lw_status with_loops(lwi_sweep *s, int vdot, lwi_arena *arena, lw_error *error)
+static lw_status with_loops(lwi_sweep *s, const lwi_walk *walk, int vdot, lwi_arena *arena,
+                            lw_error *error)
 {
-    const lwi_elements *elements = s->motion.elements;
-    lwi_codegen_graph *g = s->motion.graph;
-    const int nv = elements->model->tree_nv;
-    const lwi_walk walk = {g, elements, s->motion.q, s->motion.v};
+    const int nv = s->motion.elements->model->tree_nv;
     lwi_closures closures;
     val *a = LWI_PUSH(arena, val, nv);
     if (!a) return LW_ERR_MEMORY;
-    TRY(lwi_closures_create(&walk, arena, &closures));
-    s->motion.load = closures.load;
+    TRY(lwi_closures_create(walk, arena, &closures));
     TRY(lwi_reduced_accelerations(s, &closures, a, arena, error));
-    for (int i = 0; i < nv; i++) lwi_codegen_graph_output(g, vdot, i, a[i]);
+    for (int i = 0; i < nv; i++) lwi_codegen_graph_output(s->motion.graph, vdot, i, a[i]);
     return LW_OK;
 }
 
@@ -29,7 +27,9 @@ lw_status lwi_generate_forward_dynamics(lwi_codegen_graph *g, const lwi_elements
     TRY(lwi_codegen_motion_create(g, elements, q, v, arena, &s.motion));
     lwi_codegen_motion_pose(&s.motion);
     lwi_codegen_motion_velocity(&s.motion);
-    if (elements->loops) return with_loops(&s, vdot, arena, error);
+    const lwi_walk walk = {g, elements, q, v, NULL};
+    TRY(lwi_forces_create(&walk, arena, &s.motion.load));
+    if (elements->loops) return with_loops(&s, &walk, vdot, arena, error);
     TRY(lwi_sweeps(&s, elements->ground, arena, error));
     for (int i = 0; i < elements->n; i++) {
         const lwi_element *e = &elements->list[i];

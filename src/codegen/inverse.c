@@ -2,8 +2,8 @@
 //
 //   outward   A = X A_parent + bias + S vdot         inward   F = M A + p + sum of children's
 //   tau = S'F + rotor vdot - the model's efforts
+#include "codegen/forces.h"
 #include "codegen/functions.h"
-#include "codegen/loops.h"
 #include "codegen/motion.h"
 
 // F = [m a + al x h + w x (w x h); h x a + J al + w x J w]
@@ -29,12 +29,8 @@ lw_status lwi_generate_inverse_dynamics(lwi_codegen_graph *g, const lwi_elements
     TRY(lwi_codegen_motion_create(g, elements, q, v, arena, &m));
     lwi_codegen_motion_pose(&m);
     lwi_codegen_motion_velocity(&m);
-    lwi_closures closures;
-    if (elements->loops) {
-        const lwi_walk walk = {g, elements, q, v};
-        TRY(lwi_closures_create(&walk, arena, &closures));
-        m.load = closures.load;
-    }
+    const lwi_walk walk = {g, elements, q, v, NULL};
+    TRY(lwi_forces_create(&walk, arena, &m.load));
     lwi_zero(g, 6, ground);
     lwi_literals(g, 3, ground, elements->ground);
     for (int i = 0; i < elements->n; i++) {

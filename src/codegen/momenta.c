@@ -7,6 +7,7 @@
 // no other forces: P* = M'v + D' with v = X V_parent comes with them (45).  Every S is
 // constant in its frame of the normal form.
 #include "codegen/articulated.h"
+#include "codegen/forces.h"
 #include "codegen/functions.h"
 
 // V of body i, from the speeds in array v.
@@ -86,6 +87,7 @@ static val own_effort(const lwi_sweep *s, int tau, int iv, val u)
     lwi_codegen_graph *g = s->motion.graph;
     const lwi_effort *f = &s->motion.elements->effort[iv];
     val sum = add(g, lwi_codegen_graph_input(g, tau, iv), lit(g, f->at_rest));
+    if (s->motion.load) sum = add(g, sum, s->motion.load[iv]);
     if (f->stiffness != 0)
         sum = msub(g, sum, lit(g, f->stiffness), lwi_codegen_graph_input(g, s->motion.q, f->iq));
     return msub(g, sum, lit(g, f->damping), u);
@@ -121,7 +123,8 @@ lw_status lwi_generate_momenta_rates(lwi_codegen_graph *g, const lwi_elements *e
     val(*T)[6] = lwi_arena_push(arena, (size_t)elements->n, sizeof *T);
     val(*gravity)[6] = lwi_arena_push(arena, (size_t)elements->n, sizeof *gravity);
     val ground[6], P[6];
-    if (!T || !gravity) return LW_ERR_MEMORY;
+    val *speed = LWI_PUSH(arena, val, elements->model->tree_nv);
+    if (!T || !gravity || !speed) return LW_ERR_MEMORY;
     TRY(lwi_codegen_motion_create(g, elements, q, -1, arena, &s.motion));
     lwi_codegen_motion_pose(&s.motion);
     TRY(lwi_sweeps(&s, still, arena, error));
@@ -132,9 +135,13 @@ lw_status lwi_generate_momenta_rates(lwi_codegen_graph *g, const lwi_elements *e
         lwi_codegen_motion_carry(&s.motion, i, false, e->parent < 0 ? ground : gravity[e->parent],
                                  gravity[i]);
         weight(&s.motion, i, gravity[i], T[i]);
-        for (int j = 0; j < lwi_element_speeds(e); j++)
+        for (int j = 0; j < lwi_element_speeds(e); j++) {
+            speed[e->iv + j] = s.pivot[i].u[j];
             lwi_codegen_graph_output(g, v, e->iv + j, s.pivot[i].u[j]);
+        }
     }
+    const lwi_walk walk = {g, elements, q, -1, speed};
+    TRY(lwi_forces_create(&walk, arena, &s.motion.load));
     for (int i = elements->n - 1; i >= 0; i--) {
         subtree_momentum(&s, i, P);
         rate(&s, i, P, T[i], tau, pdot);

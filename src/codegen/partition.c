@@ -394,7 +394,7 @@ static lw_status create(chooser *c, lw_error *error)
 {
     lwi_loops *l = c->loops;
     const int q = lwi_codegen_graph_array(&c->graph, "q");
-    const lwi_walk walk = {&c->graph, c->elements, q, -1};
+    const lwi_walk walk = {&c->graph, c->elements, q, -1, NULL};
     TRY(lwi_closures_create(&walk, c->arena, &c->closures));
     c->value = LWI_PUSH(c->arena, double, c->graph.nvertex);
     if (!c->value) return LW_ERR_MEMORY;

@@ -10,9 +10,15 @@
 #include <float.h>
 #include <math.h>
 
-static val input(const lwi_walk *walk, int array, int entry)
+static val coordinate(const lwi_walk *walk, int iq)
 {
-    return array < 0 ? lit(walk->graph, 0) : lwi_codegen_graph_input(walk->graph, array, entry);
+    return lwi_codegen_graph_input(walk->graph, walk->q, iq);
+}
+
+val lwi_walk_speed(const lwi_walk *walk, int iv)
+{
+    if (walk->speed) return walk->speed[iv];
+    return walk->v < 0 ? lit(walk->graph, 0) : lwi_codegen_graph_input(walk->graph, walk->v, iv);
 }
 
 void lwi_place_start(lwi_codegen_graph *g, lwi_place *p, const double R[9], const double r[3])
@@ -67,7 +73,7 @@ static void circular(const lwi_walk *walk, int iq, int iv, double sign, val *c, 
 {
     lwi_codegen_graph *g = walk->graph;
     const lwi_elements *elements = walk->elements;
-    const val q = input(walk, walk->q, iq);
+    const val q = coordinate(walk, iq);
     for (int i = 0; i < elements->n; i++) {
         const lwi_element *e = &elements->list[i];
         if (e->iv != iv || e->turn == 0) continue;
@@ -105,10 +111,10 @@ static void step_scalar(const lwi_walk *walk, lwi_place *p, int axis, int iq, in
                         double rotates, double slide, lwi_column *column)
 {
     lwi_codegen_graph *g = walk->graph;
-    const val u = mul(g, lit(g, sign), input(walk, walk->v, iv));
+    const val u = mul(g, lit(g, sign), lwi_walk_speed(walk, iv));
     val z[3] = {p->R[axis], p->R[3 + axis], p->R[6 + axis]}, d[3], zu[3], x[3];
     if (slide != 0) {
-        const val q = mul(g, lit(g, sign * slide), input(walk, walk->q, iq));
+        const val q = mul(g, lit(g, sign * slide), coordinate(walk, iq));
         scaled(g, d, q, z);
         displace(g, p, d);
         scaled(g, zu, mul(g, lit(g, slide), u), z);
@@ -142,10 +148,10 @@ static void step_ball(const lwi_walk *walk, const lwi_node *node, lwi_place *p, 
     const bool is_free = lwi_joint_is_free(node->type);
     val q[4], Q[9], u[6], turning[3], sliding[3], d[3], x[3];
     lwi_zero(g, 6, u);
-    for (int i = 0; i < node->nv; i++) u[6 - node->nv + i] = input(walk, walk->v, node->iv + i);
-    for (int i = 0; i < 4; i++) q[i] = input(walk, walk->q, node->iq + node->nq - 4 + i);
+    for (int i = 0; i < node->nv; i++) u[6 - node->nv + i] = lwi_walk_speed(walk, node->iv + i);
+    for (int i = 0; i < 4; i++) q[i] = coordinate(walk, node->iq + node->nq - 4 + i);
     if (is_free) {
-        for (int i = 0; i < 3; i++) d[i] = input(walk, walk->q, node->iq + i);
+        for (int i = 0; i < 3; i++) d[i] = coordinate(walk, node->iq + i);
         lwi_rotate(g, d, p->R, d);
         displace(g, p, d);
     }

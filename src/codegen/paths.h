@@ -24,8 +24,12 @@ typedef struct lwi_column {
 typedef struct lwi_walk {
     lwi_codegen_graph *graph;
     const lwi_elements *elements;
-    int q, v; ///< arrays of the graph; v -1: at rest
+    int q, v;         ///< arrays of the graph; v -1: at rest
+    const val *speed; ///< [tree nv] in place of the array v; NULL: that is read
 } lwi_walk;
+
+/** A speed of the tree. */
+val lwi_walk_speed(const lwi_walk *walk, int iv);
 
 /** The frame (R, r), at rest. */
 void lwi_place_start(lwi_codegen_graph *g, lwi_place *place, const double R[9], const double r[3]);

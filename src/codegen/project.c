@@ -12,7 +12,7 @@ lw_status lwi_generate_constraints(lwi_codegen_graph *g, const lwi_elements *ele
     const int nv = elements->model->tree_nv;
     const int q = lwi_codegen_graph_array(g, "q"), v = lwi_codegen_graph_array(g, "v");
     const int phi = lwi_codegen_graph_array(g, "phi"), rate = lwi_codegen_graph_array(g, "phidot");
-    const lwi_walk walk = {g, elements, q, -1};
+    const lwi_walk walk = {g, elements, q, -1, NULL};
     lwi_closures c;
     TRY(lwi_closures_create(&walk, arena, &c));
     for (int i = 0; i < elements->loops->m; i++) {
@@ -51,7 +51,7 @@ lw_status lwi_generate_project_velocities(lwi_codegen_graph *g, const lwi_elemen
     (void)error;
     const int nv = elements->model->tree_nv;
     const int q = lwi_codegen_graph_array(g, "q"), v = lwi_codegen_graph_array(g, "v");
-    const lwi_walk walk = {g, elements, q, -1};
+    const lwi_walk walk = {g, elements, q, -1, NULL};
     lwi_closures c;
     val *u = LWI_PUSH(arena, val, nv);
     if (!u) return LW_ERR_MEMORY;
@@ -102,7 +102,7 @@ lw_status lwi_generate_project_positions(lwi_codegen_graph *g, const lwi_element
     const lw_model *m = elements->model;
     const int nv = m->tree_nv;
     const int q = lwi_codegen_graph_array(g, "q"), step = lwi_codegen_graph_array(g, "step");
-    const lwi_walk walk = {g, elements, q, -1};
+    const lwi_walk walk = {g, elements, q, -1, NULL};
     lwi_closures c;
     val *u = LWI_PUSH(arena, val, nv);
     if (!u) return LW_ERR_MEMORY;

@@ -178,6 +178,7 @@ static void mechanisms_agree(void **state)
         {"tests/models/parallel/robot_delta/robot.urdf", "delta", LW_BASE_AUTO},
         {"tests/models/parallel/cassie_like/robot.urdf", "cassie", LW_BASE_AUTO},
         {"tests/models/jansen_leg.urdf", "jansen", LW_BASE_FIXED},
+        {"examples/models/wishbone_corner.yaml", "corner", LW_BASE_AUTO},
     };
     enum { N = sizeof mechanism / sizeof *mechanism };
     lw_model *model[N];

@@ -272,6 +272,7 @@ static lw_model *sprung(void)
 {
     builder x = {0};
     lw_signal push;
+    lw_body middle;
     OK(lw_builder_create(NULL, &x.b));
     const lw_function_desc constant = {.type = LW_FUNCTION_CONSTANT, .value = 2.5};
     OK(lw_builder_add_function(x.b, &constant, &push, NULL));
@@ -281,9 +282,38 @@ static lw_model *sprung(void)
     add(&x, "hinge",
         (lw_joint_desc){.type = LW_JOINT_REVOLUTE,
                         .coordinate[0] = {.damping = 0.7, .force = push}});
+    middle = x.last;
     add(&x, "ball", (lw_joint_desc){.type = LW_JOINT_SPHERICAL, .damping = 0.3});
     add(&x, "cardan",
         (lw_joint_desc){.type = LW_JOINT_UNIVERSAL, .coordinate[1] = {.stiffness = 5, .at = -0.4}});
+    const lw_spring_desc springs[] = {{.name = "rope",
+                                       .body2 = x.last,
+                                       .point1 = {1, 2, 3},
+                                       .point2 = {0.1, 0.2, 0.1},
+                                       .stiffness = 20,
+                                       .damping = 3,
+                                       .length = 1.5},
+                                      {.name = "strut",
+                                       .body1 = middle,
+                                       .body2 = x.last,
+                                       .point2 = {0.4, -0.1, 0},
+                                       .stiffness = 40,
+                                       .damping = 1,
+                                       .length = 0.7,
+                                       .force = push}};
+    for (int i = 0; i < 2; i++) OK(lw_builder_add_spring(x.b, &springs[i], NULL));
+    const lw_wrench_desc wrenches[] = {{.name = "wind",
+                                        .body = x.last,
+                                        .point = {0.1, 0, 0.2},
+                                        .force = {3, -1, 2},
+                                        .torque = {1, 0, 2}},
+                                       {.name = "jet",
+                                        .body = middle,
+                                        .force = {1, 0, 5},
+                                        .torque = {0, 2, 1},
+                                        .body_axes = true,
+                                        .scale = push}};
+    for (int i = 0; i < 2; i++) OK(lw_builder_add_wrench(x.b, &wrenches[i], NULL));
     return finish(&x);
 }
 
@@ -357,9 +387,18 @@ static void what_cannot_be_generated_is_named(void **state)
     OK(lw_builder_create(NULL, &x.b));
     x.last = (lw_body){0};
     add(&x, "elbow", (lw_joint_desc){.type = LW_JOINT_REVOLUTE});
-    const lw_spring_desc spring = {.name = "tendon", .body1 = {0}, .body2 = x.last, .stiffness = 1};
+    const lw_bushing_desc bushing = {
+        .name = "mount", .body1 = {0}, .body2 = x.last, .stiffness = {1}};
+    OK(lw_builder_add_bushing(x.b, &bushing, NULL));
+    refuses(finish(&x), "m", LW_ERR_UNSUPPORTED, "bushing 'mount'");
+
+    OK(lw_builder_create(NULL, &x.b));
+    x.last = (lw_body){0};
+    OK(lw_builder_add_input(x.b, "motor", &input, NULL));
+    add(&x, "elbow", (lw_joint_desc){.type = LW_JOINT_REVOLUTE});
+    const lw_spring_desc spring = {.name = "tendon", .body1 = {0}, .body2 = x.last, .force = input};
     OK(lw_builder_add_spring(x.b, &spring, NULL));
-    refuses(finish(&x), "m", LW_ERR_UNSUPPORTED, "spring 'tendon'");
+    refuses(finish(&x), "m", LW_ERR_UNSUPPORTED, "the force of spring 'tendon' follows");
 
     OK(lw_builder_create(NULL, &x.b));
     x.last = (lw_body){0};
