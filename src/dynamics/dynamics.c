@@ -9,6 +9,7 @@
 #include "tree/crba.h"
 #include "tree/batch_evaluator.h"
 #include "tree/body_forces.h"
+#include "tree/merge.h"
 #include "tree/momenta.h"
 #include "tree/kernel.h"
 
@@ -28,6 +29,8 @@ struct lw_dynamics {
     lwi_loop_rates loop_rates;              // work NULL: there are no loops and no couplings
     lwi_loop_momenta loop_momenta;          // created by the first call that needs it
     lwi_state_derivatives *derivatives;     // created by the first call that needs it
+    const lw_model *rigid;                  // theirs: without fixed joints where none is read
+    lwi_tree_work *rigid_tree;              // its own, or `tree`
     lwi_loop_derivatives *loop_derivatives; // the same, of derivatives of accelerations
     const unsigned char *mode;              // of forces; NULL: by the state
     lw_error error;                         // of the last failed call
@@ -358,15 +361,42 @@ static lw_status no_derivatives(lw_dynamics *d, lw_status status)
                                    : status;
 }
 
+// Forces along joints alone read no poses of bodies.
+static bool can_merge(const lw_model *model)
+{
+    return !has_closures(model) && !model->driven && lwi_tree_merges(model) &&
+           !(model->force_needs & (LWI_NEEDS_POSE | LWI_NEEDS_TWIST));
+}
+
+static lw_status merge(lw_dynamics *d)
+{
+    lw_model *merged = LWI_PUSH(&d->arena, lw_model, 1);
+    lwi_tree_work *tree = LWI_PUSH(&d->arena, lwi_tree_work, 1);
+    if (!merged || !tree) return LW_ERR_MEMORY;
+    TRY(lwi_tree_merge(d->model, &d->arena, merged));
+    TRY(lwi_tree_work_create(merged, &d->arena, tree));
+    tree->mode = &d->mode;
+    d->rigid = merged, d->rigid_tree = tree;
+    return LW_OK;
+}
+
+static lw_status create_derivatives(lw_dynamics *d)
+{
+    lwi_state_derivatives *made = LWI_PUSH(&d->arena, lwi_state_derivatives, 1);
+    if (!made) return LW_ERR_MEMORY;
+    d->rigid = d->model, d->rigid_tree = &d->tree;
+    if (can_merge(d->model)) TRY(merge(d));
+    TRY(lwi_state_derivatives_create(d->rigid, &d->arena, made, &d->error));
+    d->derivatives = made;
+    return LW_OK;
+}
+
 static lw_status begin_derivatives(lw_dynamics *d)
 {
     d->error.text[0] = 0;
-    if (d->derivatives) return LW_OK;
-    lwi_state_derivatives *made = LWI_PUSH(&d->arena, lwi_state_derivatives, 1);
-    const lw_status status =
-        made ? lwi_state_derivatives_create(d->model, &d->arena, made, &d->error) : LW_ERR_MEMORY;
-    if (status == LW_OK) d->derivatives = made;
-    return no_derivatives(d, status);
+    if (!d->derivatives) TRY(no_derivatives(d, create_derivatives(d)));
+    d->rigid_tree->states = d->tree.states;
+    return LW_OK;
 }
 
 static lw_status begin_loop_derivatives(lw_dynamics *d)
@@ -399,7 +429,7 @@ lw_status lw_inverse_dynamics_derivatives(lw_dynamics *d, double t, const double
 {
     if (!d || !q || !v || !vdot || !by_q || !by_v || !M) return LW_ERR_ARGUMENT;
     TRY(begin_derivatives(d));
-    lwi_inverse_derivatives(d->model, d->derivatives, &d->tree, t, q, v, vdot,
+    lwi_inverse_derivatives(d->rigid, d->derivatives, d->rigid_tree, t, q, v, vdot,
                             inputs ? inputs : d->zero, by_q, by_v, M);
     return check_finite_matrices(d, by_q, by_v);
 }
@@ -417,7 +447,7 @@ lw_status lw_forward_dynamics_derivatives(lw_dynamics *d, double t, const double
                                          q, v, tau, vdot, inputs ? inputs : d->zero, by_q, by_v,
                                          by_tau, &d->error));
     else
-        TRY(lwi_forward_derivatives(d->model, d->derivatives, &d->tree, t, q, v, vdot,
+        TRY(lwi_forward_derivatives(d->rigid, d->derivatives, d->rigid_tree, t, q, v, vdot,
                                     inputs ? inputs : d->zero, by_q, by_v, by_tau, &d->error));
     return check_finite_matrices(d, by_q, by_v);
 }

@@ -3,6 +3,7 @@
 
 #include "spatial/rotation.h"
 #include "tree/derivatives.h"
+#include "tree/merge.h"
 
 enum { NTREES = 60 };
 
@@ -102,25 +103,42 @@ static void compare_columns(const lwt_tree *c, bench *b, bool forward)
         }
 }
 
+static void check_inverse(lwt_tree *c)
+{
+    bench b = bench_create(c);
+    for (int i = 0; i < b.n; i++) b.a[i] = lwt_random(&c->state, -3, 3);
+    assert_int_equal(
+        lw_inverse_dynamics_derivatives(b.d, c->t, c->q, c->v, b.a, c->input, b.by_q, b.by_v, b.M),
+        LW_OK);
+    compare_columns(c, &b, false);
+    double *M = lwt_reals(b.n * b.n);
+    assert_int_equal(lw_mass_matrix(b.d, c->t, c->q, M), LW_OK);
+    const double scale = 1 + largest(M, b.n * b.n);
+    for (int i = 0; i < b.n * b.n; i++) lwt_close(c, "M", i, b.M[i] / scale, M[i] / scale, 1e-13);
+    free(M);
+    bench_destroy(&b);
+}
+
 static void inverse_dynamics(void **state)
 {
     (void)state;
     LWT_FOR_TREES(c, NTREES, LWT_ALL - LWT_CUSTOM)
     {
-        bench b = bench_create(&c);
-        for (int i = 0; i < b.n; i++) b.a[i] = lwt_random(&c.state, -3, 3);
-        assert_int_equal(
-            lw_inverse_dynamics_derivatives(b.d, c.t, c.q, c.v, b.a, c.input, b.by_q, b.by_v, b.M),
-            LW_OK);
-        compare_columns(&c, &b, false);
-        double *M = lwt_reals(b.n * b.n);
-        assert_int_equal(lw_mass_matrix(b.d, c.t, c.q, M), LW_OK);
-        const double scale = 1 + largest(M, b.n * b.n);
-        for (int i = 0; i < b.n * b.n; i++)
-            lwt_close(&c, "M", i, b.M[i] / scale, M[i] / scale, 1e-13);
-        free(M);
-        bench_destroy(&b);
+        check_inverse(&c);
     }
+}
+
+// Bodies on fixed joints are merged where nothing reads them.
+static void fixed_joints(void **state)
+{
+    (void)state;
+    int merged = 0;
+    LWT_FOR_TREES(c, NTREES / 2, LWT_MULTI | LWT_QUASI | LWT_FIXED | LWT_REVERSED | LWT_FLOATING)
+    {
+        merged += lwi_tree_merges(c.model);
+        check_inverse(&c);
+    }
+    assert_true(merged > 3);
 }
 
 static void forward_dynamics(void **state)
@@ -195,7 +213,7 @@ static void products(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(inverse_dynamics),
-                                       cmocka_unit_test(products),
+                                       cmocka_unit_test(fixed_joints), cmocka_unit_test(products),
                                        cmocka_unit_test(forward_dynamics)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
