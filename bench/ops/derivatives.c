@@ -3,13 +3,14 @@
 // usage: bench_derivatives CASE evaluation|derivatives|inverse TIMES
 //        bench_derivatives CASE
 //
-// CASE is one of `linkwork bench`, without loops: chain-7, chain-32, chain-128, humanoid, quadruped, ...  TIMES calls
-// at a state with speeds, after one more.  Under valgrind --tool=callgrind --instr-atstart=no only the TIMES are
+// CASE is one of `linkwork bench`: chain-7, chain-32, chain-128, humanoid, four-bars-10, ..., at its state, or a model
+// file, at its start with other speeds.  TIMES calls after one more.  Under valgrind --tool=callgrind --instr-atstart=no only the TIMES are
 // counted: count_derivatives.py.  Without TIMES: the least time of each call [us] in turns.
 #include "cli/scene_model.h"
 #include "cli/stopwatch.h"
 
 #include <linkwork/dynamics.h>
+#include <linkwork/io.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,13 +63,13 @@ static const struct call {
 } calls[] = {{"evaluation", evaluation}, {"derivatives", derivatives}, {"inverse", inverse}};
 enum { CALLS = sizeof calls / sizeof *calls };
 
+// NULL: none has that name.
 static const scene_case *case_of(const char *name)
 {
     int count;
     const scene_case *cases = scene_cases(&count);
     for (int i = 0; i < count; i++)
         if (!strcmp(cases[i].name, name)) return &cases[i];
-    stop("no such case");
     return NULL;
 }
 
@@ -93,6 +94,13 @@ static void place(const lw_model *model, const scene_case *c, subject *s)
     free(q), free(v), free(tau), free(body);
 }
 
+static void place_start(const lw_model *model, subject *s)
+{
+    lw_model_tree_start(model, s->q, s->v);
+    for (int i = 0; i < s->n; i++) s->v[i] += 0.1 * (i % 5 - 2);
+}
+
+// @param c  NULL: the model has a start
 static subject create(const lw_model *model, const scene_case *c)
 {
     lw_error error;
@@ -103,7 +111,10 @@ static subject create(const lw_model *model, const scene_case *c)
     for (size_t i = 0; i < sizeof vector / sizeof *vector; i++) *vector[i] = reals(s.n);
     double **const square[] = {&s.by_q, &s.by_v, &s.by_tau};
     for (size_t i = 0; i < sizeof square / sizeof *square; i++) *square[i] = reals(s.n * s.n);
-    place(model, c, &s);
+    if (c)
+        place(model, c, &s);
+    else
+        place_start(model, &s);
     for (int i = 0; i < CALLS; i++) calls[i].make(&s); // the first call allocates
     return s;
 }
@@ -144,7 +155,9 @@ int main(int argc, char **argv)
     lw_model *model;
     if (argc != 2 && argc != 4) stop("usage: bench_derivatives CASE [CALL TIMES]");
     const scene_case *c = case_of(argv[1]);
-    if (scene_model(c->kind, c->n, &model, &error) != LW_OK) stop(error.text);
+    const lw_status status = c ? scene_model(c->kind, c->n, &model, &error)
+                               : lw_model_read(argv[1], NULL, &model, NULL, &error);
+    if (status != LW_OK) stop(error.text);
     subject s = create(model, c);
     printf("%d speeds\n", s.n);
     if (argc == 4)

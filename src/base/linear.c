@@ -252,6 +252,46 @@ void lwi_cod_solve_t(lwi_cod *cod, const double *c, double *y)
     lwi_cod_q(cod, false, y);
 }
 
+// Row k of X [][m] and rows `first` to end - 1 are reflected: by 1 - scale v v', v = (1, tail), tail[j stride] of row first + j.
+static void reflect_rows(int m, int k, int first, int end, double scale, const double *tail,
+                         size_t stride, double *work, double *X)
+{
+    double *own = X + (size_t)k * (size_t)m;
+    memcpy(work, own, (size_t)m * sizeof *work);
+    for (int j = first; j < end; j++) {
+        const double v = tail[(size_t)(j - first) * stride];
+        if (v != 0) axpy(m, v, X + (size_t)j * (size_t)m, work);
+    }
+    axpy(m, -scale, work, own);
+    for (int j = first; j < end; j++) {
+        const double v = tail[(size_t)(j - first) * stride];
+        if (v != 0) axpy(m, -scale * v, work, X + (size_t)j * (size_t)m);
+    }
+}
+
+void lwi_cod_inverse_t(lwi_cod *cod, double *scratch, double *Y)
+{
+    const int n = cod->n, m = cod->m, r = cod->rank;
+    const size_t M = (size_t)m;
+    double *X = scratch; // Z P', then T'^-1 of its first rows
+    memset(X, 0, M * M * sizeof *X);
+    for (int j = 0; j < m; j++) X[(size_t)j * M + (size_t)cod->pivot[j]] = 1;
+    for (int k = r - 1; k >= 0 && r < m; k--)
+        if (cod->zeta[k] != 0)
+            reflect_rows(m, k, r, m, cod->zeta[k], column(cod, r) + k, (size_t)n, cod->work, X);
+    for (int j = 0; j < r; j++) {
+        const double *c = column(cod, j);
+        double *own = X + (size_t)j * M;
+        for (int i = 0; i < j; i++)
+            if (c[i] != 0) axpy(m, -c[i], X + (size_t)i * M, own);
+        for (int i = 0; i < m; i++) own[i] /= c[j];
+    }
+    memcpy(Y, X, (size_t)r * M * sizeof *Y);
+    memset(Y + (size_t)r * M, 0, (size_t)(n - r) * M * sizeof *Y);
+    for (int k = r - 1; k >= 0; k--)
+        reflect_rows(m, k, k + 1, n, cod->tau[k], column(cod, k) + k + 1, 1, cod->work, Y);
+}
+
 void lwi_cod_nearest(lwi_cod *cod, double *y, double *lambda)
 {
     gather(cod, lambda);

@@ -57,6 +57,8 @@ void lwi_cod_factor(lwi_cod *cod, int rank, double threshold);
 void lwi_cod_solve(lwi_cod *cod, double *b, double *x);
 /** Minimum-norm least-squares solution of A' y = c; c [m], y [n]. */
 void lwi_cod_solve_t(lwi_cod *cod, const double *c, double *y);
+/** All of lwi_cod_solve_t at once: y = Y c.  @param Y  [n][m] out; scratch [m][m] */
+void lwi_cod_inverse_t(lwi_cod *cod, double *scratch, double *Y);
 /** The point y nearest to f with A' y = c, and its multipliers:
  *      y + A lambda = f,  A' y = c
  *  where A' y = c is solved in the sense of least squares and lambda has minimum norm.

@@ -5,7 +5,12 @@
 //
 //     dvdot = N z + d,    (N'M N) z = -N'(d(M vdot + h - J'lambda) + M d)
 //
-// One decomposition of J at its generic rank serves all columns; rows may be redundant.  Cost: O(n^2 (m + n)).
+// One decomposition of J at its generic rank serves all columns; rows may be redundant.  Whole matrices are products: with
+// d = -G d(J vdot + gamma), B = (N'M N)^-1 N',
+//
+//     dvdot = -N W - G d(J vdot + gamma),     W = B d(M vdot + h - J'lambda) - B M G d(J vdot + gamma)
+//
+// Cost: O(n^2 (m + f)) and O(n m^2) with f degrees of freedom.
 #ifndef LWI_DYNAMICS_LOOP_DERIVATIVES_H
 #define LWI_DYNAMICS_LOOP_DERIVATIVES_H
 
@@ -15,13 +20,24 @@ typedef struct lwi_loop_derivatives {
     lwi_cut cut; ///< with its generic rank
     lwi_articulated *node;
     lwi_cod cod;            ///< of J', rows of length one, columns in units of displacement
+    int nrow, *row;         ///< [m] rows that are not zero: the others constrain nothing
     double *unit;           ///< [n]
     double *lambda;         ///< [m]
     double *rhs;            ///< [max(n, m)]
     double *N;              ///< [f][n] basis of the null space
+    double *NM;             ///< [f][n] N'M
     double *reduced;        ///< [f][f] Cholesky factor of N'M N
     double *column, *force; ///< [n]
     double *z;              ///< [f]
+    // of whole matrices
+    double *outward; ///< [n][f] -N
+    double *B;       ///< [f][n]
+    double *BM;      ///< [f][n]
+    double *G;       ///< [n][nrow] -G
+    double *H;       ///< [f][nrow] -B M G
+    double *W;       ///< [f][n]
+    double *rows;    ///< [nrow][n] of the rows that are not zero
+    double *scratch; ///< [m][m]
 } lwi_loop_derivatives;
 
 /** @return LW_ERR_MEMORY, LW_ERR_SINGULAR, LW_ERR_UNSUPPORTED */

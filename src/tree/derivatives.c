@@ -42,6 +42,12 @@ static const lwi_derivative_kernels *kernels_of(void)
     return builds[isa < 0 ? LWI_ISA_SCALAR : isa];
 }
 
+void lwi_derivative_multiply(int rows, int inner, int n, const double *A, const double *X,
+                             double *Y)
+{
+    kernels_of()->multiply(rows, inner, n, A, X, Y);
+}
+
 static int speed_before(const lwi_screws *s, int i)
 {
     const lwi_screw *e = &s->screw[s->of_speed[i]];

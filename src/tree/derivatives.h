@@ -67,6 +67,9 @@ int lwi_tree_factor_mass(const lw_model *model, lwi_tree_derivatives *d, double 
 /** by_q := -M^-1 by_q, by_v the same, inverse := M^-1 [n][n]; M is the factor L. */
 void lwi_tree_solve_mass(lwi_tree_derivatives *d, int n, const double *L, double *by_q,
                          double *by_v, double *inverse);
+/** Y += A X;  A [rows][inner], X [inner][n], Y [rows][n]. */
+void lwi_derivative_multiply(int rows, int inner, int n, const double *A, const double *X,
+                             double *Y);
 /** Is M factored, so that lwi_tree_factor_mass reads it? */
 static inline bool lwi_tree_factors_mass(const lwi_tree_derivatives *d)
 {

@@ -162,6 +162,16 @@ static void least_squares_have_normal_residual_and_least_norm(void **state)
     }
 }
 
+// lwi_cod_inverse_t: y = Y c
+static void compare_with_inverse(fixture *f, const double *c, const double *y)
+{
+    static double Y[MOST * MOST], scratch[MOST * MOST];
+    const int n = f->cod.n, m = f->cod.m;
+    lwi_cod_inverse_t(&f->cod, scratch, Y);
+    for (int i = 0; i < n; i++)
+        assert_true(fabs(dot(m, Y + i * m, c) - y[i]) < TOLERANCE * (1 + largest(n, y)));
+}
+
 // lwi_cod_solve_t: the same for A'; its solutions are in the column space of A.
 static void transposed_least_squares(void **state)
 {
@@ -178,6 +188,7 @@ static void transposed_least_squares(void **state)
         for (int j = 0; j < m; j++) r[j] -= c[j];
         times(&f, r, s);
         assert_true(largest(n, s) < TOLERANCE * (1 + largest(n, y)));
+        compare_with_inverse(&f, c, y);
         memcpy(e, y, sizeof e); // y in the range of A: the least-squares residual is zero
         lwi_cod_solve(&f.cod, e, x);
         times(&f, x, s);

@@ -146,7 +146,7 @@ static void deep_trees(void **state)
     assert_true(floating > 1 && floating < NTREES);
 }
 
-enum { SQUARES = 6 };
+enum { SQUARES = 7 };
 
 // What kernels of one build make of M and of two matrices, [SQUARES][n][n].
 static void solve_by(const lwi_derivative_kernels *kernels, const lwi_tree_derivatives *d, int n,
@@ -163,11 +163,14 @@ static void solve_by(const lwi_derivative_kernels *kernels, const lwi_tree_deriv
     kernels->solve(n, d->lower, L, (double *const[]){solved, solved + size}, inverse, block);
     kernels->solve_articulated(&d->articulated, -1, other);
     kernels->inverse_articulated(&d->articulated, other + size);
+    memset(other + 2 * size, 0, size * sizeof *out);
+    kernels->multiply(n, n, n, M, X, other + 2 * size);
     free(block);
 }
 
-// -M^-1 M = -1, and both ways agree.
-static void compare_ways(const deep_tree *c, int n, const double *out)
+// -M^-1 M = -1, both ways agree, and M X is a product.
+static void compare_ways(const deep_tree *c, int n, const double *M, const double *X,
+                         const double *out)
 {
     const int squares = n * n;
     const double *solved = out + squares, *one = solved + squares, *inverse = one + squares,
@@ -179,6 +182,7 @@ static void compare_ways(const deep_tree *c, int n, const double *out)
                   inverse[i] / size_inverse, 1e-10);
         lwt_close(&c->tree, "one", i, one[i], i % (n + 1) ? 0 : -1, 1e-8);
     }
+    check_product(&c->tree, "product", n, M, X, 1, other + 2 * squares);
 }
 
 // At the state of the tree, with accelerations of zero.
@@ -209,7 +213,7 @@ static void check_widths(deep_tree *c)
         solve_by(lwi_derivative_kernels_of(isa), &c->d, n, M, by_q, other);
         assert_memory_equal(out, other, (size_t)(SQUARES * squares) * sizeof *out);
     }
-    compare_ways(c, n, out);
+    compare_ways(c, n, M, by_q, out);
     double *const all[] = {by_q, by_v, M, out, other};
     for (int i = 0; i < LWI_COUNT(all); i++) free(all[i]);
 }

@@ -281,8 +281,40 @@ static void inverse_articulated(const lwi_articulated_tree *t, double *X)
     }
 }
 
+// ------------------------------------------------------------------------------------------ products
+
+// `width` columns at once; width: a constant at each call.
+static inline void multiply_block(int width, int inner, size_t n, const double *a, const double *X,
+                                  double *y)
+{
+    row sum[4];
+    LWI_UNROLL
+    for (int w = 0; w < width / W; w++) sum[w] = load(y + W * w);
+    for (int k = 0; k < inner; k++, X += n) {
+        LWI_UNROLL
+        for (int w = 0; w < width / W; w++) sum[w] += load(X + W * w) * a[k];
+    }
+    LWI_UNROLL
+    for (int w = 0; w < width / W; w++) *(row *)(y + W * w) = sum[w];
+}
+
+static void multiply(int rows, int inner, int n, const double *A, const double *X, double *Y)
+{
+    const size_t N = (size_t)n;
+    for (int i = 0; i < rows; i++, A += inner, Y += N) {
+        int c = 0;
+        for (; c + 4 * W <= n; c += 4 * W) multiply_block(4 * W, inner, N, A, X + c, Y + c);
+        for (; c + W <= n; c += W) multiply_block(W, inner, N, A, X + c, Y + c);
+        for (; c < n; c++) {
+            double sum = Y[c];
+            for (int k = 0; k < inner; k++) sum += X[(size_t)k * N + (size_t)c] * A[k];
+            Y[c] = sum;
+        }
+    }
+}
+
 #define TABLE_2(isa) lwi_derivative_kernels_##isa
 #define TABLE(isa) TABLE_2(isa)
 extern const lwi_derivative_kernels TABLE(ISA);
-const lwi_derivative_kernels TABLE(ISA) = {entries, factor, solve, solve_articulated,
-                                           inverse_articulated};
+const lwi_derivative_kernels TABLE(ISA) = {
+    entries, factor, solve, solve_articulated, inverse_articulated, multiply};

@@ -55,6 +55,8 @@ typedef struct lwi_derivative_kernels {
     void (*solve_articulated)(const lwi_articulated_tree *tree, double scale, double *X);
     /** X := M^-1 [n][n], in half the time, symmetric to the bit. */
     void (*inverse_articulated)(const lwi_articulated_tree *tree, double *X);
+    /** Y += A X;  A [rows][inner], X [inner][n], Y [rows][n], none of which overlap. */
+    void (*multiply)(int rows, int inner, int n, const double *A, const double *X, double *Y);
 } lwi_derivative_kernels;
 
 /** Those of an ISA build (lwi_isa of base/cpu.h); NULL: the library has none.  All give the same bits. */
