@@ -400,8 +400,8 @@ LW_API void lw_sensitivity_tolerances(const lw_sensitivity *sensitivity, double 
                                       double *atol);
 /** Why a variant of the parameter has failed; "": none has. */
 LW_API const char *lw_sensitivity_failure(const lw_sensitivity *sensitivity, int parameter);
-/** Why derivatives of adjoint and forward may be far from exact: a tendon becomes slack, a servo reaches a limit, two rows
- *  have the same minimum or maximum; "": nothing is known. */
+/** Why derivatives may be far from exact, of adjoint and forward: a tendon becomes slack, a servo reaches a limit, two rows
+ *  have the same minimum or maximum; of differences: an impact passes a row; "": nothing is known. */
 LW_API const char *lw_sensitivity_warning(const lw_sensitivity *sensitivity);
 
 // ---- responses: numbers of a run as functions of parameters, for optimisers

@@ -14,7 +14,7 @@
 #include <linkwork/analysis.h>
 
 typedef struct lwi_adjoint lwi_adjoint;
-enum { LWI_ADJOINT_WARNING = 300 }; ///< size of its text
+enum { LWI_ADJOINT_WARNING = 400 }; ///< size of its text
 #define LWI_ADJOINT_MEMORY 8388608  ///< for rates of the run's steps [bytes]
 
 /** @param desc    of LW_SENSITIVITY_ADJOINT or _FORWARD

@@ -7,6 +7,7 @@
 #include "kinematics/displacement.h"
 #include "system/singular.h"
 
+#include <linkwork/analysis.h>
 #include <linkwork/simulate.h>
 
 #include <float.h>
@@ -263,16 +264,44 @@ static void choose_dependent(choice *c, int *count)
     }
 }
 
+// "joint.A.q0, joint.D.q0" of the coordinates named; the joint of the last one, -1: none.
+static int list_named(const choice *c, char *text, size_t size)
+{
+    const lw_model *model = c->s->model;
+    int joint = -1;
+    size_t used = 0;
+    *text = 0;
+    for (int i = 0; i < c->s->n && used < size; i++) {
+        const int j = c->order[i];
+        char name[LW_COORDINATE_NAME_SIZE];
+        if (!c->named[j]) continue;
+        lwi_analysis_name(model, j, false, name, sizeof name);
+        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", name);
+        for (int k = 0; k < model->nnode; k++)
+            if (j >= model->node[k].iv && j < model->node[k].iv + model->node[k].nv)
+                joint = model->node[k].joint;
+    }
+    return joint;
+}
+
+static lw_status named_depend(const choice *c, lw_error *error)
+{
+    char names[200];
+    const int joint = list_named(c, names, sizeof names);
+    lwi_fail(error, LW_ERR_ARGUMENT,
+             "independent: %s depend on each other, or do not move the mechanism at this position; "
+             "expected at most %d, its degree%s of freedom, that determine%s the others",
+             names, c->s->f, c->s->f == 1 ? "" : "s", c->s->f == 1 ? "s" : "");
+    return joint < 0 ? LW_ERR_ARGUMENT
+                     : lwi_analysis_at_joint(c->s->model, joint, LW_ERR_ARGUMENT, error);
+}
+
 static lw_status choose(choice *c, lw_error *error)
 {
     lwi_manifold *s = c->s;
     int count = 0;
     choose_dependent(c, &count);
-    if (count < c->rank)
-        return lwi_fail(
-            error, LW_ERR_ARGUMENT,
-            "independent: the coordinates named depend on each other: the mechanism has dof %d",
-            s->f);
+    if (count < c->rank) return named_depend(c, error);
     int f = 0, r = 0;
     for (int i = 0; i < s->n; i++) {
         const int j = c->order[i];
@@ -302,11 +331,15 @@ static lw_status check_regular(choice *c, lw_error *error)
     if (c->s->m == 0 || factor_generic(c)) return LW_OK;
     char names[400];
     name_rows(c->s, c->cod.pivot[c->cod.rank], names, sizeof names);
-    return lwi_fail(error, LW_ERR_SINGULAR,
-                    "singular position: constraints of %s depend on each other (pivot %.1e): %d "
-                    "degrees of freedom here, %d nearby; analyses need a position where both are "
-                    "equal",
-                    names, c->cod.next, n - c->cod.rank, n - c->rank);
+    const int owner = lwi_cut_row_owner(&c->s->constraints->cut, c->cod.pivot[c->cod.rank]);
+    const lw_model *model = c->s->model;
+    lwi_fail(
+        error, LW_ERR_SINGULAR,
+        "singular position: constraints of %s depend on each other: %d degrees of freedom here, "
+        "%d nearby; analyses need a position where both are equal",
+        names, n - c->cod.rank, n - c->rank);
+    return lwi_analysis_at_joint(model, owner >= 0 ? owner : model->coupling[-1 - owner].joint,
+                                 LW_ERR_SINGULAR, error);
 }
 
 static lw_status make_choice(lwi_manifold *s, const double *q, const char *names, lwi_arena *arena,

@@ -12,4 +12,8 @@ void lwi_analysis_name(const lw_model *model, int speed, bool rate, char *text, 
  *  @param named  [tree nv]      @return LW_ERR_ARGUMENT with the nearest name */
 lw_status lwi_analysis_names(const lw_model *model, const char *list, bool *named, lw_error *error);
 
+/** Sets the place of a joint in the model's file, for the message that `error` has.  @return status */
+lw_status lwi_analysis_at_joint(const lw_model *model, int joint, lw_status status,
+                                lw_error *error);
+
 #endif

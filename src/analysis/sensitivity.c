@@ -9,11 +9,14 @@
 // result is smooth.  Variants are whole models: geometry that closes loops is assembled again.
 #include "analysis/adjoint.h"
 #include "base/base.h"
+#include "batch/vary.h"
+#include "model/impulses.h"
 
 #include <linkwork/analysis.h>
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { SIDES = 6 }; // runs for each parameter
@@ -28,9 +31,10 @@ struct lw_sensitivity {
     lw_study *study;
     int nby, columns;
     const char **by;
-    double *step, *nominal; ///< [nby]
-    double *values;         ///< [1 + SIDES nby][nby]
-    double rtol, atol;      ///< of the runs
+    double *step, *nominal;            ///< [nby]
+    double *values;                    ///< [1 + SIDES nby][nby]
+    double rtol, atol;                 ///< of the runs
+    char warning[LWI_ADJOINT_WARNING]; ///< of the differences
 };
 
 static const int side_of[SIDES] = {-3, -2, -1, 1, 2, 3};
@@ -102,6 +106,64 @@ static lw_status allocate(const lw_sensitivity_desc *desc, lw_sensitivity *s, lw
     return LW_OK;
 }
 
+// ------------------------------------------------------------------------------- rows at impacts
+
+// The model with parameter k at its last side; side < 0: at its first.
+static lw_status make_side(const lw_model *model, const lw_sensitivity *s, int k, int side,
+                           lw_model **varied, lw_error *error)
+{
+    lwi_vary vary;
+    const double value = s->nominal[k] + (side < 0 ? side_of[0] : side_of[SIDES - 1]) * s->step[k];
+    TRY(lwi_vary_resolve(model, s->by[k], &vary, error));
+    return lwi_vary_model(model, NULL, &vary, 1, &value, NULL, NULL, &s->arena.allocator, varied,
+                          error);
+}
+
+// A row from a to b; -1: none.
+static double row_between(double a, double b, const lw_options *o)
+{
+    const double row = floor(b / o->sample + 1e-9) * o->sample;
+    if (o->duration >= a && o->duration <= b) return o->duration;
+    return row >= a - 1e-9 * o->sample && row <= o->duration ? row : -1;
+}
+
+// Does an impact pass a row, while the parameter varies?  The row then shows the state before it in some variants, after
+// it in others.
+static void compare_impacts(lw_sensitivity *s, int k, const lw_model *low, const lw_model *high,
+                            const lw_options *o)
+{
+    double a = lwi_model_next_impact(low, -1).t, b = lwi_model_next_impact(high, -1).t;
+    while (fmin(a, b) <= o->duration && fmax(a, b) < INFINITY && !*s->warning) {
+        const double row = a == b ? -1 : row_between(fmin(a, b), fmax(a, b), o);
+        if (row >= 0)
+            snprintf(
+                s->warning, sizeof s->warning,
+                "parameter '%.60s' moves an impact across the row at t = %.9g s: what this row "
+                "shows has no derivative by it, nor have %s; expected rows at other times "
+                "(--sample), or method `adjoint`, which takes the state after the impact",
+                s->by[k], row,
+                row == o->duration ? "the statistics" : "mean, rms, min and max (last has)");
+        a = lwi_model_next_impact(low, a).t;
+        b = lwi_model_next_impact(high, b).t;
+    }
+}
+
+// Variants that cannot be made have failed in the sweep.
+static void find_moved_impacts(const lw_model *model, const lw_options *o, lw_sensitivity *s)
+{
+    if (!(o->sample > 0) || !(lwi_model_next_impact(model, -1).t <= o->duration)) return;
+    for (int k = 0; k < s->nby && !*s->warning; k++) {
+        lw_model *low = NULL, *high = NULL;
+        if (make_side(model, s, k, -1, &low, NULL) == LW_OK &&
+            make_side(model, s, k, 1, &high, NULL) == LW_OK)
+            compare_impacts(s, k, low, high, o);
+        lw_model_destroy(low);
+        lw_model_destroy(high);
+    }
+}
+
+// --------------------------------------------------------------------------------------- differences
+
 static lw_status run(const lw_model *model, const lw_sensitivity_desc *desc, lw_sensitivity *s,
                      lw_error *error)
 {
@@ -123,6 +185,7 @@ static lw_status run(const lw_model *model, const lw_sensitivity_desc *desc, lw_
     const lw_status status =
         lw_sweep_run(s->sweep, lw_study_row, s->study, desc->progress, desc->progress_user);
     if (status != LW_OK) return lwi_fail(error, status, "%s", lw_sweep_error(s->sweep)->text);
+    find_moved_impacts(model, &options, s);
     if (lw_sweep_status(s->sweep, 0) == LW_OK) return LW_OK;
     return lwi_fail(error, lw_sweep_status(s->sweep, 0), "%s", lw_sweep_failure(s->sweep, 0));
 }
@@ -270,5 +333,6 @@ const char *lw_sensitivity_failure(const lw_sensitivity *s, int parameter)
 
 const char *lw_sensitivity_warning(const lw_sensitivity *s)
 {
-    return s && s->adjoint ? lwi_adjoint_warning(s->adjoint) : "";
+    if (!s) return "";
+    return s->adjoint ? lwi_adjoint_warning(s->adjoint) : s->warning;
 }

@@ -118,7 +118,7 @@ static cli_exit balance_model(const cli_arguments *arguments, cli_analysis *anal
         .inputs = analysis->inputs, .any = arguments->any, .time = analysis->time};
     const lw_status status =
         lw_model_equilibrium(analysis->model, &desc, &balanced, &analysis->equilibrium, &error);
-    if (status != LW_OK) return cli_complain(CLI_FAILED, "%s: %s", arguments->operand, error.text);
+    if (status != LW_OK) return cli_analysis_fail(arguments, status, &error);
     lw_model_destroy(analysis->model);
     analysis->model = balanced;
     free(analysis->q);
@@ -146,6 +146,13 @@ void cli_analysis_end(cli_analysis *analysis)
     free(analysis->q);
     free(analysis->v);
     free(analysis->states);
+}
+
+cli_exit cli_analysis_fail(const cli_arguments *arguments, lw_status status, lw_error *error)
+{
+    if (!error->file[0]) snprintf(error->file, sizeof error->file, "%s", arguments->operand);
+    cli_fail(status, error);
+    return status == LW_ERR_ARGUMENT ? CLI_USE : CLI_FAILED;
 }
 
 lw_linear_desc cli_analysis_linear(const cli_arguments *arguments, const cli_analysis *a)

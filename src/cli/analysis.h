@@ -25,6 +25,8 @@ lw_linear_desc cli_analysis_linear(const cli_arguments *arguments, const cli_ana
 cli_exit cli_analysis_at(const cli_arguments *arguments, bool fallback, bool *balance);
 /** The state in words: "the stable equilibrium", "the start". */
 const char *cli_analysis_state(const cli_analysis *analysis);
+/** The error of an analysis, with the place in the model's file, or the file. */
+cli_exit cli_analysis_fail(const cli_arguments *arguments, lw_status status, lw_error *error);
 /** Prints it, and the accelerations of a state that need be no equilibrium. */
 void cli_print_state(const cli_analysis *analysis, const lw_linear *linear);
 extern const char *const cli_stability[]; ///< [LW_STABLE...] names

@@ -106,8 +106,7 @@ static cli_exit report(const cli_arguments *arguments, const cli_analysis *a)
     lw_error error = {0};
     const lw_linear_desc desc = cli_analysis_linear(arguments, a);
     const lw_status status = lw_linearize(a->model, &desc, &linear, &error);
-    if (status == LW_ERR_ARGUMENT) return cli_complain(CLI_USE, "%s", error.text);
-    if (status != LW_OK) return cli_complain(CLI_FAILED, "%s: %s", arguments->operand, error.text);
+    if (status != LW_OK) return cli_analysis_fail(arguments, status, &error);
     const cli_exit code = write_file(arguments, a, linear);
     if (!code && arguments->json)
         json_report(stdout, arguments, a, linear);

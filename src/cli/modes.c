@@ -154,8 +154,7 @@ cli_exit cli_modes_of(const cli_arguments *arguments, const cli_analysis *a, lw_
     const lw_linear_desc desc = cli_analysis_linear(arguments, a);
     lw_status status = lw_linearize(a->model, &desc, linear, &error);
     if (status == LW_OK) status = lw_modes_create(*linear, modes, &error);
-    if (status == LW_ERR_ARGUMENT) return cli_complain(CLI_USE, "%s", error.text);
-    if (status != LW_OK) return cli_complain(CLI_FAILED, "%s: %s", arguments->operand, error.text);
+    if (status != LW_OK) return cli_analysis_fail(arguments, status, &error);
     return CLI_DONE;
 }
 

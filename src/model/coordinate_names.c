@@ -41,9 +41,11 @@ static lw_status unknown(const lw_model *model, const char *what, const char *na
     const char **names = calloc((size_t)model->njoint + 1, sizeof *names);
     for (int j = 0; names && j < model->njoint; j++) names[j] = model->joint[j].name;
     if (names) nearest = lwi_nearest(name, names, model->njoint);
-    const lw_status status =
-        lwi_fail(error, LW_ERR_ARGUMENT, "%s: there is no joint '%.80s'%s%s%s", what, name,
-                 nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    const lw_status status = lwi_fail(
+        error, LW_ERR_ARGUMENT, "%s: there is no joint '%.80s'%s%s%s; expected JOINT or JOINT.q0",
+        what, name, nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    if (error && model->desc.source)
+        lwi_copy_text(error->file, sizeof error->file, model->desc.source);
     free(names);
     return status;
 }

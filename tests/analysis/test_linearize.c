@@ -5,6 +5,8 @@
 #include "support/given.h"
 #include "support/random_loops.h"
 
+#include <linkwork/io.h>
+
 // Computed in minimal coordinates with complex numbers, by another program.
 static void test_four_bar(void **state)
 {
@@ -326,9 +328,55 @@ static void test_redundant_points_are_rounded(void **state)
     for (int i = 0; i < 2; i++) lw_linear_destroy(linear[i]);
 }
 
+// Refusals of independent coordinates name the file, the joint with its line, what is wrong and what is expected.
+static void test_refused_coordinates(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\n"
+        "bodies:\n"
+        "  a: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [0, 0.5, 0]}\n"
+        "  b: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [0.5, 1, 0]}\n"
+        "  c: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [1, 0.4, 0]}\n"
+        "joints:\n"
+        "  A: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, 0, 1]}\n"
+        "  B: {type: revolute, between: [a, b], at: [0, 1, 0], axis: [0, 0, 1]}\n"
+        "  C: {type: revolute, between: [b, c], at: [1, 1, 0], axis: [0, 0, 1], cut: always}\n"
+        "  D: {type: revolute, between: [ground, c], at: [1, 0, 0], axis: [0, 0, 1]}\n";
+    static const struct {
+        const char *names;
+        int line;
+        const char *text;
+    } refused[] = {
+        {"A,D", 10,
+         "joint.A.q0, joint.D.q0 depend on each other, or do not move the mechanism at "
+         "this position; expected at most 1"},
+        {"A.q1", 7, "joint 'A' has no coordinate q1 that is free; it has 1, numbered from q0"},
+        {"C", 9, "joint 'C' closes a loop and has no coordinates in the tree; expected another"},
+        {"E", 0, "there is no joint 'E'; expected JOINT or JOINT.q0"},
+    };
+    lw_error error;
+    lw_options options;
+    lw_model *model = NULL;
+    lwt_ok(lw_model_parse(text, strlen(text), "four.yaml", &(lw_read_desc){.format = "yaml"},
+                          &model, &options, &error),
+           &error);
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        const lw_linear_desc desc = {.independent = refused[i].names};
+        lw_linear *linear = NULL;
+        error = (lw_error){0};
+        assert_int_equal(lw_linearize(model, &desc, &linear, &error), LW_ERR_ARGUMENT);
+        if (!strstr(error.text, refused[i].text)) fail_msg("%s: %s", refused[i].names, error.text);
+        assert_string_equal(error.file, "four.yaml");
+        assert_int_equal(error.line, refused[i].line);
+    }
+    lw_model_destroy(model);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_four_bar),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_refused_coordinates),
+                                       cmocka_unit_test(test_four_bar),
                                        cmocka_unit_test(test_neighbours),
                                        cmocka_unit_test(test_reduced_derivatives),
                                        cmocka_unit_test(test_choice_of_coordinates),

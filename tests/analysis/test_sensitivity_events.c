@@ -196,6 +196,33 @@ static void test_impulses(void **state)
     all_methods_agree(struck_text, LWI_COUNT(by), by, LW_STATISTIC_LAST, 1e-9);
 }
 
+// An impulse at a row: what the row shows jumps as the impulse passes it, which differences say.  Between rows they agree.
+static void test_impulse_at_row(void **state)
+{
+    (void)state;
+    static const char *const by[] = {"T", "m"};
+    lw_options options;
+    lw_model *model = parse(struck_text, &options);
+    lw_sensitivity *s = differentiate(model, &options, 2, by, NULL);
+    const char *warning = lw_sensitivity_warning(s);
+    assert_non_null(strstr(warning, "parameter 'T' moves an impact across the row at t = 0.3 s"));
+    assert_non_null(strstr(warning, "--sample"));
+    lw_sensitivity_destroy(s);
+    s = differentiate(model, &options, 1, by + 1, NULL);
+    assert_string_equal(lw_sensitivity_warning(s), "");
+    lw_sensitivity_destroy(s);
+    options.sample = 0.25;
+    s = differentiate(model, &options, 2, by, NULL);
+    assert_string_equal(lw_sensitivity_warning(s), "");
+    lw_sensitivity *adjoint = by_adjoint(model, &options, 2, by, LW_STATISTIC_MEAN);
+    for (int c = 0; c < 2; c++)
+        lwt_near(lw_sensitivity_at(s, 0, c, LW_STATISTIC_MEAN, NULL),
+                 lw_sensitivity_at(adjoint, 0, c, LW_STATISTIC_MEAN, NULL), 1e-8);
+    lw_sensitivity_destroy(adjoint);
+    lw_sensitivity_destroy(s);
+    lw_model_destroy(model);
+}
+
 // A four-bar with a relay; a drive with a rate that jumps.
 static const char relay_text[] =
     "linkwork: 1\n"
@@ -248,6 +275,27 @@ static void test_relay_at_start(void **state)
         "simulation: {duration: 2}\n";
     static const char *const by[] = {"push", "q0", "m"};
     all_methods_agree(text, LWI_COUNT(by), by, LW_STATISTIC_LAST, 1e-9);
+
+    // The same motion, where the relay has to change its side at the start: whatever the parameters, it does so there.
+    lw_options options;
+    lw_model *model = parse(text, &options), *late = parse(text, &options);
+    assert_int_equal(late->nstate, 1);
+    assert_true(late->state0[0] == 1);
+    late->state0[0] = late->function[0].start[0] = 0;
+    for (int forward = 0; forward < 2; forward++) {
+        const lw_sensitivity_method method =
+            forward ? LW_SENSITIVITY_FORWARD : LW_SENSITIVITY_ADJOINT;
+        lw_sensitivity *s = by_method(late, &options, 3, by, LW_STATISTIC_LAST, method),
+                       *expected = by_method(model, &options, 3, by, LW_STATISTIC_LAST, method);
+        for (int c = 0; c < 2; c++)
+            for (int k = 0; k < 3; k++)
+                lwt_near(lw_sensitivity_at(s, k, c, LW_STATISTIC_LAST, NULL),
+                         lw_sensitivity_at(expected, k, c, LW_STATISTIC_LAST, NULL), 1e-12);
+        lw_sensitivity_destroy(s);
+        lw_sensitivity_destroy(expected);
+    }
+    lw_model_destroy(late);
+    lw_model_destroy(model);
 }
 
 // A pendulum against a stop of its joint, a ball that jumps on a plane.  Differences of such runs have six digits: the
@@ -487,6 +535,7 @@ int main(void)
                                        cmocka_unit_test(test_stop_in_closed_form),
                                        cmocka_unit_test(test_switches),
                                        cmocka_unit_test(test_impulses),
+                                       cmocka_unit_test(test_impulse_at_row),
                                        cmocka_unit_test(test_relay_and_ramp),
                                        cmocka_unit_test(test_relay_at_start),
                                        cmocka_unit_test(test_stops),
