@@ -346,6 +346,9 @@ typedef struct lw_check {
     ///< right side; above round-off where drives, or velocities at a singular start, contradict
     ///< the loops
     int conflict_joint; ///< joint of that residual; -1: a coupling, or none
+    int drive_joint;    ///< the first joint with a motion that starts with a speed; -1: none
+    int drive_coordinate;
+    double drive_speed; ///< [m/s, rad/s]
 } lw_check;
 /** @param dependent  [joint count] out: how many rows of each joint depend on others; or NULL.  Each
  *                    redundant row counts once, at the last loop-closing joint that can have it */

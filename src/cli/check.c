@@ -263,6 +263,10 @@ static void print_dof(const lw_model *model, const findings *f)
                                      : lw_model_joint_name(model, (lw_joint){c->conflict_joint}),
                c->conflict);
     printf("assembly     residual: position %.1e, velocity %.1e\n", c->residual[0], c->residual[1]);
+    if (c->drive_joint >= 0)
+        printf("             starts in motion: that of joint '%s' has qd%d = %.9g at the start\n",
+               lw_model_joint_name(model, (lw_joint){c->drive_joint}), c->drive_coordinate,
+               c->drive_speed);
     if (c->followed)
         printf("             speeds of %d joint%s follow from those given\n", c->followed,
                c->followed == 1 ? "" : "s");
@@ -484,6 +488,11 @@ static void json_findings(const char *name, const lw_model *model, const finding
     json_integer(&json, "redundant", f->check.redundant);
     json_array(&json, "residual", f->check.residual, 2);
     json_integer(&json, "followed", f->check.followed);
+    if (f->check.drive_joint >= 0) {
+        json_text(&json, "moving_drive",
+                  lw_model_joint_name(model, (lw_joint){f->check.drive_joint}));
+        json_number(&json, "drive_speed", f->check.drive_speed);
+    }
     json_number(&json, "smallest_kept", f->check.kept);
     if (f->check.kept_joint >= 0)
         json_text(&json, "smallest_kept_joint",

@@ -208,6 +208,7 @@ static lw_status run_check(const lw_model *model, mobility *my, lw_check *check,
     for (int j = 0; dependent && j < model->njoint; j++) dependent[j] = 0;
     TRY(lwi_snapshot_create(model, &my->arena, &my->snapshot));
     check->followed = model->nfollowed;
+    check->drive_joint = lwi_moving_drive(model, &check->drive_coordinate, &check->drive_speed);
     closure_residuals(model, my, check->residual);
     TRY(place_at_start(model, my, &check->rank));
     const lwi_elim_pivot_info pivots =

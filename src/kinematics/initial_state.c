@@ -302,23 +302,34 @@ static bool speeds_given(const lw_model *m)
     return false;
 }
 
-// The first drive that starts with a speed, as the probable reason why velocities contradict each other; "": none does.
-static const char *moving_drive(const lw_model *m, char *text, size_t size)
+int lwi_moving_drive(const lw_model *m, int *coordinate, double *speed)
 {
-    text[0] = 0;
-    for (int j = 0; j < m->njoint && !text[0]; j++)
-        for (int k = 0; k < m->joint[j].type->nv && m->joint[j].ndriven && !text[0]; k++) {
+    for (int j = 0; j < m->njoint; j++)
+        for (int k = 0; k < m->joint[j].type->nv && m->joint[j].ndriven; k++) {
             double f[3];
             if (!m->joint[j].motion[k].index) continue;
             lwi_function_eval(m->function, m->joint[j].motion[k], 0, f);
-            if (f[1] != 0)
-                snprintf(text, size, "; the motion of joint '%.60s' starts with qd%d = %.9g%s",
-                         m->joint[j].name, k, f[1],
-                         speeds_given(m) ? ": leave out the speeds of the others, which follow "
-                                           "from it, or start it at rest"
-                                         : ", which the others cannot follow: start it at rest, or "
-                                           "free a joint");
+            if (f[1] == 0) continue;
+            *coordinate = k, *speed = f[1];
+            return j;
         }
+    return -1;
+}
+
+// The first drive that starts with a speed, as the probable reason why velocities contradict each other; "": none does.
+static const char *moving_drive(const lw_model *m, char *text, size_t size)
+{
+    int k;
+    double speed;
+    const int j = lwi_moving_drive(m, &k, &speed);
+    text[0] = 0;
+    if (j >= 0)
+        snprintf(text, size, "; the motion of joint '%.60s' starts with qd%d = %.9g%s",
+                 m->joint[j].name, k, speed,
+                 speeds_given(m) ? ": leave out the speeds of the others, which follow "
+                                   "from it, or start it at rest"
+                                 : ", which the others cannot follow: start it at rest, or "
+                                   "free a joint");
     return text;
 }
 

@@ -276,6 +276,8 @@ typedef struct lwi_unclosed {
 } lwi_unclosed;
 /** Initial state; a start that does not close is reported separately from failures. */
 lw_status lwi_compile_start(lw_model *model, lwi_unclosed *unclosed, lw_error *error);
+/** The first joint with a motion that starts with a speed; -1: there is none. */
+int lwi_moving_drive(const lw_model *model, int *coordinate, double *speed);
 
 /** All these steps for a description: copies it.  lw_model_create decides about what is unclosed. */
 lw_status lwi_model_compile(const lwi_description *desc, const lw_allocator *allocator,

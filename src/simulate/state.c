@@ -8,6 +8,7 @@
 #include "system/singular.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 // Allowed violation of loop-closing joints [m, rad]: as for the initial state of a model, values of six digits
@@ -113,17 +114,41 @@ static lw_status check_quaternions(lw_sim *sim, const double *x)
     return LW_OK;
 }
 
+// The drive that a motion breaks most, in its coordinate or its speed; "": none by more than the tolerance.
+static const char *violated_drive(lw_sim *sim, int derivative, char *text, size_t size)
+{
+    const lw_model *m = sim->model;
+    double largest = MOTION_TOLERANCE, f[3];
+    text[0] = 0;
+    for (int j = 0; j < m->njoint; j++)
+        for (int k = 0; k < m->joint[j].type->nv && m->joint[j].ndriven; k++) {
+            if (!m->joint[j].motion[k].index) continue;
+            const double is = derivative ? sim->snapshot.qd[m->joint[j].iv + k]
+                                         : sim->snapshot.q[m->joint[j].iq + k];
+            lwi_function_eval(m->function, m->joint[j].motion[k], sim->snapshot.t, f);
+            if (!(fabs(f[derivative] - is) > largest)) continue;
+            largest = fabs(f[derivative] - is);
+            snprintf(
+                text, size,
+                ": the motion of joint '%.60s' has %s%d = %.6g at t = %.6g s, this motion %.6g",
+                m->joint[j].name, derivative ? "qd" : "q", k, f[derivative], sim->snapshot.t, is);
+        }
+    return text;
+}
+
 // The constraints of a motion hold as well as those of an integrated one.
 static lw_status check_residuals(lw_sim *sim)
 {
+    char drive[160];
     lwi_totals system;
     lwi_observe_system(sim->model, LW_OBSERVE_ENERGY, &sim->snapshot, &system);
     for (int k = 0; k < 2; k++)
         if (!(system.residual[k] <= MOTION_TOLERANCE))
             return lwi_fail(
                 &sim->error, LW_ERR_ARGUMENT,
-                "the joints do not hold in this motion: the largest residual of %s is %.3g",
-                k ? "velocity" : "position", system.residual[k]);
+                "the joints do not hold in this motion: the largest residual of %s is %.3g%s",
+                k ? "velocity" : "position", system.residual[k],
+                violated_drive(sim, k, drive, sizeof drive));
     return LW_OK;
 }
 

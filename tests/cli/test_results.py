@@ -9,6 +9,7 @@ import csv
 import json
 import os
 import random
+import re
 import resource
 import signal
 import subprocess
@@ -222,6 +223,32 @@ simulation: {formulation: aba, duration: 0.5, sample: 0.5, rtol: 1e-11, atol: 1e
         text = read(self.path("b.yaml"))
         self.assertEqual(read(self.path("a.yaml")), text[:text.index(b"simulation:")])
 
+    def test_columns_are_chosen_when_a_result_is_converted(self):
+        self.call("run", model("crane.yaml"), "--duration", "1", "-o", self.path("a.h5"), "-o", self.path("a.csv"))
+        patterns = "joint.*.f?, sys.E"
+        for source, to in (("a.h5", "b.csv"), ("a.csv", "c.csv"), ("a.h5", "b.h5"), ("b.h5", "d.csv")):
+            chosen = () if source == "b.h5" else ("--columns", patterns)
+            done = self.call("convert", self.path(source), *chosen, "-q", "-o", self.path(to))
+            self.assertEqual((done.stdout, done.stderr), ("", ""))
+        rows = [line.split(",") for line in read(self.path("a.csv")).decode().splitlines()]
+        kept = [k for k, name in enumerate(rows[0])
+                if name in ("time", "sys.E") or re.fullmatch(r"joint\..*\.f.", name)]
+        self.assertGreater(len(kept), 4)
+        expected = "".join(",".join(row[k] for k in kept) + "\n" for row in rows)
+        for name in ("b.csv", "c.csv", "d.csv"):
+            self.assertEqual(read(self.path(name)).decode(), expected, name)
+        # the state is kept: a run resumes from it with the bits of one from all columns
+        fixed = ("--integrator", "rk4", "--step", "0.01", "--duration", "0.1")
+        for name in "ab":
+            self.call("run", model("crane.yaml"), *fixed, "--initial", self.path(name + ".h5"), "-o", self.path(name + "2.csv"))
+        self.assertEqual(read(self.path("a2.csv")), read(self.path("b2.csv")))
+        wrong = self.call("convert", self.path("a.h5"), "--columns", "sys.K", "-o", self.path("x.csv"), code=2).stderr
+        self.assertIn("a.h5: columns: no column of the result matches 'sys.K', did you mean 'sys.", wrong)
+        self.assertFalse(os.path.exists(self.path("x.csv")))
+        for operand, output in (("a.h5", "x.yaml"), (model("crane.yaml"), "x.yaml")):
+            self.assertIn("--columns are those of a result",
+                          self.call("convert", self.path(operand), "--columns", "sys.E", "-o", self.path(output), code=2).stderr)
+
     def test_a_run_goes_on_from_a_result(self):
         fixed = ("--integrator", "rk4", "--step", "0.003", "--sample", "0.1")
         self.call("run", model("cart_arm.yaml"), "--duration", "2", *fixed, "-o", self.path("a.csv"))
@@ -267,7 +294,8 @@ joints:
         text = self.call("run", self.path("more.yaml"), "--set", "l=600", "--duration", "0", "--initial", self.path("a.h5"),
                          "-o", self.path("b.csv")).stdout
         self.assertIn("starts at t = 0 with the motion of", text)
-        self.assertIn("not in the result: more", text)
+        self.assertIn("; 4 bodies and joints have their motion, not in the result: more, assembled:", text)
+        self.assertNotIn("the motion of joint", text)
         head, row = read(self.path("b.csv")).decode().splitlines()[:2]
         now = dict(zip(head.split(","), row.split(",")))
         self.assertEqual(float(now["time"]), 0)
@@ -275,6 +303,39 @@ joints:
         for name in ("joint.hinge.q0", "joint.hinge.qd0", "body.bob.wy"):
             self.assertAlmostEqual(float(now[name]), float(last[name]), 9)
         self.assertAlmostEqual(float(now["body.bob.x"]), 1.2 * float(last["body.bob.x"]), 9)
+
+    # at 3 rad/s the crank of a four-bar at rest moves its coupler at 3 m/s, the rocker at half its speed
+    FOUR_BAR = """
+linkwork: 1
+gravity: [0, 0, 0]
+functions: {angle: {type: polynomial, coefficients: [0, 3]}}
+bodies:
+  crank: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}
+  rod: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], com: [1, 0, 0]}
+  rocker: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], com: [3, 2, 0]}
+joints:
+  A: {type: revolute, between: [ground, crank], at: [0, 0, 0], MOTION}
+  B: {type: revolute, between: [crank, rod], at: [1, 0, 0]}
+  C: {type: revolute, between: [rod, rocker], at: [3, 2, 0]}
+  D: {type: revolute, between: [ground, rocker], at: [3, 0, 0]}
+"""
+
+    def test_a_drive_that_starts_with_a_speed_is_named(self):
+        for name, motion in (("free", "spring: {q0: {damping: 1}}"), ("driven", "motion: {q0: angle}")):
+            with open(self.path(name + ".yaml"), "w", encoding="utf-8") as file:
+                file.write(self.FOUR_BAR.replace("MOTION", motion))
+        self.call("run", self.path("free.yaml"), "--duration", "1", "-o", self.path("a.h5"), "-o", self.path("a.csv"))
+        text = self.call("run", self.path("driven.yaml"), "--duration", "0", "--initial", self.path("a.h5"),
+                         "-o", self.path("b.csv")).stdout
+        self.assertIn("; 7 bodies and joints have their motion, assembled: bodies move by at most 0 m, their speeds "
+                      "change by at most 3 m/s; the motion of joint 'A' starts with qd0 = 3, where the result has 0\n", text)
+        head, row = (line.split(",") for line in read(self.path("b.csv")).decode().splitlines()[:2])
+        self.assertAlmostEqual(float(dict(zip(head, row))["body.rod.vy"]), 3, 12)
+        text = self.call("run", self.path("driven.yaml"), "--duration", "0", "--initial", self.path("a.csv"), code=3).stderr
+        self.assertIn("the largest residual of position is 3: the motion of joint 'A' has q0 = 3 at t = 1 s, this motion 0", text)
+        text = self.call("check", self.path("driven.yaml")).stdout
+        self.assertIn("starts in motion: that of joint 'A' has qd0 = 3 at the start\n", text)
+        self.assertNotIn("starts in motion", self.call("check", self.path("free.yaml")).stdout)
 
     def test_a_model_is_written_at_a_time(self):
         with open(self.path("rod.yaml"), "w", encoding="utf-8") as file:

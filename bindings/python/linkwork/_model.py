@@ -527,6 +527,8 @@ class Check:
     joints: Tuple[Redundancy, ...]
     loops: Tuple[Tuple[str, ...], ...]
     warnings: Tuple[str, ...]
+    moving_drive: Optional[str]  #: the first joint whose motion starts with a speed
+    drive_speed: float  #: this speed
 
     def __str__(self) -> str:
         lines = [f"degrees of freedom {self.dof}" + (
@@ -536,6 +538,8 @@ class Check:
                      f"redundant {self.redundant}")
         lines.append(f"residuals          {self.residual[0]:.1e} position, "
                      f"{self.residual[1]:.1e} velocity")
+        if self.moving_drive:
+            lines.append(f"starts in motion   that of joint '{self.moving_drive}' has the speed {self.drive_speed:.9g}")
         lines += [f"loop               {' '.join(loop)}" for loop in self.loops]
         lines += [f"joint '{j.joint}': {j.dependent} of {j.rows} equations redundant" + (
             f"; reaction not unique in {', '.join(j.axes) or 'some directions'}" if j.open else "")
@@ -563,7 +567,8 @@ def check_model(model: Model) -> Check:
                  tuple(found.residual), found.followed, found.kept,
                  model.joints[found.kept_joint].name if found.kept_joint >= 0 else None, found.dropped, found.conflict,
                  model.joints[conflict].name if doubtful else None, redundancy, model.loops,
-                 model.warnings)
+                 model.warnings, model.joints[found.drive_joint].name if found.drive_joint >= 0 else None,
+                 found.drive_speed)
 
 
 __all__ = ["Assembly", "Body", "Check", "Joint", "Model", "Redundancy", "UnknownNameError", "load"]

@@ -5,9 +5,11 @@
 #include "initial/restart.h"
 #include "io/result/restore_states.h"
 #include "simulate/simulation.h"
+#include "spatial/vec3.h"
 
 #include <linkwork/io.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,6 +168,8 @@ static lw_status take_motion(lw_result *r, long row, lw_sim *sim, lwi_arena *are
 
 // ------------------------------------------------------------------------- another mechanism's motion
 
+#define SAME_SPEED 1e-6 // of a drive: not worth a message
+
 // What the result has of the model, by names.
 typedef struct matched {
     int found, missing; // bodies and joints
@@ -185,6 +189,7 @@ static lw_status read_by_name(lw_result *r, long row, const lw_model *model,
                               const lwi_result_columns *columns, double *numbers, matched *c,
                               lw_error *error)
 {
+    const char *last = "";
     for (int i = 0, k = 0; i < columns->nentry; k += columns->entry[i++].n) {
         const lwi_result_entry *e = &columns->entry[i];
         if (e->quantity->resume == LWI_RESULT_FOLLOWS || k == 0) continue;
@@ -199,7 +204,8 @@ static lw_status read_by_name(lw_result *r, long row, const lw_model *model,
         }
         const char *name = lwi_result_item_name(model, e);
         if (status == LW_OK) memcpy(numbers + k, values, (size_t)e->n * sizeof *values);
-        if (!*name || e->part > 0) continue;
+        if (strcmp(name, last) == 0 || !*name) continue; // one item has several quantities
+        last = name;
         if (status == LW_OK)
             c->found++;
         else
@@ -243,6 +249,46 @@ static lw_status take_start(lw_sim *sim, const lw_model *near, lw_error *error)
     return status;
 }
 
+typedef struct velocity_change {
+    double speed;    // largest of a mass centre [m/s]
+    int joint, k;    // the driven coordinate that changes most; joint -1: none does
+    double from, to; // its speeds
+} velocity_change;
+
+// How the velocities of the start differ from those of the result, as drives and joints demand.
+static lw_status compare_speeds(lw_sim *sim, const lw_observation *found, velocity_change *c)
+{
+    const lw_model *model = lw_sim_model(sim);
+    const lw_observation *now;
+    *c = (velocity_change){.joint = -1};
+    TRY(lw_sim_observe(sim, LW_OBSERVE_TWIST, &now));
+    for (int b = 1; b < model->nbody; b++) {
+        double d[3];
+        v3_sub(d, now->velocity[b], found->velocity[b]);
+        c->speed = fmax(c->speed, v3_norm(d));
+    }
+    for (int j = 0; j < model->njoint; j++)
+        for (int k = 0; k < model->joint[j].type->nv && model->joint[j].ndriven; k++) {
+            const int i = model->joint[j].iv + k;
+            const double change = fabs(now->qd[i] - found->qd[i]);
+            if (!model->joint[j].motion[k].index || change <= fabs(c->to - c->from) ||
+                change <= SAME_SPEED * (1 + fabs(now->qd[i])))
+                continue;
+            c->joint = j, c->k = k, c->from = found->qd[i], c->to = now->qd[i];
+        }
+    return LW_OK;
+}
+
+// "; the motion of joint 'A' starts with qd0 = 3, where the result has 0", or "".
+static void drive_text(const lw_model *model, const velocity_change *c, char *text, size_t size)
+{
+    text[0] = 0;
+    if (c->joint >= 0)
+        snprintf(text, size,
+                 "; the motion of joint '%.60s' starts with qd%d = %.6g, where the result has %.6g",
+                 model->joint[c->joint].name, c->k, c->to, c->from);
+}
+
 // Positions and velocities of what has the same names, in a model that differs: assembled, from t = 0 on.
 static lw_status carry(lw_result *r, long row, lw_sim *sim, lwi_arena *arena,
                        const char *difference, char *how, size_t how_size, lw_error *error)
@@ -254,7 +300,8 @@ static lw_status carry(lw_result *r, long row, lw_sim *sim, lwi_arena *arena,
     lw_model *near = NULL;
     double time = 0, *states = NULL;
     int column;
-    char left[300];
+    char left[300], drive[200];
+    velocity_change change;
     TRY(motion_by_name(r, row, sim, arena, &motion, &c, error));
     TRY(lwi_result_restore_states(r, row, lw_sim_model(sim), arena, &states, &signals, error));
     motion.states = states;
@@ -265,16 +312,19 @@ static lw_status carry(lw_result *r, long row, lw_sim *sim, lwi_arena *arena,
     TRY(lw_result_find_column(r, "time", &column, error));
     TRY(lw_result_read(r, column, row, 1, &time, error));
     TRY(lwi_model_near(lw_sim_model(sim), &motion, &near, &report, error));
-    const lw_status status = take_start(sim, near, error);
+    lw_status status = take_start(sim, near, error);
     lw_model_destroy(near);
     TRY(status);
     if (!how) return LW_OK;
-    snprintf(
-        how, how_size,
-        "starts at t = 0 with the motion of %s at t = %.10g s; that model differs: %.200s; %d "
-        "bodies and joints have their motion%s%s%s, assembled: bodies move by at most %.3g m%s",
-        r->path, time, difference, c.found, c.missing ? ", not in the result: " : "", c.names,
-        c.missing > 3 ? ", ..." : "", report.moved, left);
+    status = compare_speeds(sim, &motion, &change);
+    if (status != LW_OK) return lwi_fail(error, status, "%s", lw_sim_error(sim)->text);
+    drive_text(lw_sim_model(sim), &change, drive, sizeof drive);
+    snprintf(how, how_size,
+             "starts at t = 0 with the motion of %s at t = %.10g s; that model differs: %.200s; %d "
+             "bodies and joints have their motion%s%s%s, assembled: bodies move by at most %.3g m, "
+             "their speeds change by at most %.3g m/s%s%s",
+             r->path, time, difference, c.found, c.missing ? ", not in the result: " : "", c.names,
+             c.missing > 3 ? ", ..." : "", report.moved, change.speed, drive, left);
     return LW_OK;
 }
 
