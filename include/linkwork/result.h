@@ -219,6 +219,10 @@ LW_API lw_status lw_writer_finish(lw_writer *writer, lw_result **result, lw_erro
  *  the other format cannot hold (model, options, state in CSV) is left out; .h5 to .h5 writes all
  *  of it again, and closes what a killed writer left open. */
 LW_API lw_status lw_result_convert(lw_result *result, const char *path, lw_error *error);
+/** The same of the columns that patterns choose, "joint.*.f*,spring.strut.*", and of `time`, `instance` and `vary.*`.
+ *  @param columns  NULL or "auto": all     @return LW_ERR_ARGUMENT: a pattern matches no column of the result */
+LW_API lw_status lw_result_convert_columns(lw_result *result, const char *columns, const char *path,
+                                           lw_error *error);
 
 #ifdef __cplusplus
 }

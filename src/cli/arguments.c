@@ -352,6 +352,7 @@ static cli_exit set_option(cli_arguments *arguments, int id, const char *value)
     case CLI_INERTIA_CHECK: arguments->inertia_check = value; return CLI_DONE;
     case CLI_PACKAGE_PATH: arguments->package_path = value; return CLI_DONE;
     case CLI_MISSING_MESH: arguments->missing_mesh = value; return CLI_DONE;
+    case CLI_COLUMNS: arguments->columns = value; return CLI_DONE;
     case CLI_CUT: arguments->cut = value; return CLI_DONE;
     case CLI_KEYFRAME: arguments->keyframe = value; return CLI_DONE;
     case CLI_FORMULATIONS: arguments->formulations = value; return CLI_DONE;

@@ -37,6 +37,8 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
     X(SEED, "seed", 0, "N", "of --design: other points of the same kind (default 1)")              \
     X(SET, "set", 0, "NAME=VALUE",                                                                 \
       "value of a parameter of the model file, 5, `5 mm` or an expression; repeatable")            \
+    X(COLUMNS, "columns", 0, "PATTERN,...",                                                        \
+      "of a result: the columns that are written, names with * and ?; times always")               \
     X(WATCH, "watch", 0, "A,B,...", "report statistics of these result columns (* and ?)")         \
     X(TABLE, "table", 0, "FILE",                                                                   \
       "a row for each run (.csv, .h5): what varies, statistics of the measures or of --watch, "    \
@@ -219,8 +221,8 @@ typedef const int *cli_options;
                   CLI_MESHES, CLI_KEYFRAME, CLI_SET, CLI_CUT, CLI_JSON, CLI_QUIET),                \
       "the same run by several formulations, side by side")                                        \
     X(convert, "FILE",                                                                             \
-      CLI_OPTIONS(CLI_OUTPUT, CLI_EVENTS, CLI_AT, CLI_BASE, CLI_LIMITS, CLI_INERTIA_CHECK,         \
-                  CLI_MESHES, CLI_KEYFRAME, CLI_SET),                                              \
+      CLI_OPTIONS(CLI_OUTPUT, CLI_COLUMNS, CLI_EVENTS, CLI_AT, CLI_BASE, CLI_LIMITS,               \
+                  CLI_INERTIA_CHECK, CLI_MESHES, CLI_KEYFRAME, CLI_SET, CLI_QUIET),                \
       "write a model as a native file (-o FILE.yaml) or a robot (.urdf, .xml), a result as .h5, "  \
       ".csv")                                                                                      \
     X(plot, "FILE...",                                                                             \
@@ -280,6 +282,7 @@ typedef struct cli_arguments {
     const char *executor, *scheduler;                     ///< NULL: not given
     int share, shares;                                    ///< --part K/N; 0: not given
     int part_rows;                                        ///< 0: not given
+    const char *columns;                                  ///< of `convert`; NULL: all
     const char *observed;                                 ///< columns of --watch; NULL: none
     const char *hold;                                     ///< of assemble; NULL: nothing
     const char *near;                                     ///< of assemble, likewise

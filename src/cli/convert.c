@@ -6,7 +6,8 @@
 
 static void report_omission(void *user, const char *text)
 {
-    cli_complain(CLI_DONE, "%s: %s", (const char *)user, text);
+    const cli_arguments *arguments = user;
+    if (!arguments->quiet) cli_complain(CLI_DONE, "%s: %s", arguments->operand, text);
 }
 
 static cli_exit convert_model(const cli_arguments *arguments)
@@ -29,8 +30,7 @@ static cli_exit convert_model(const cli_arguments *arguments)
         const lw_status status =
             strcmp(format, "yaml") == 0
                 ? lw_model_write(model, cli_has_settings(&options) ? &options : NULL, file, &error)
-                : lw_model_export(model, format, file, report_omission, (void *)arguments->operand,
-                                  &error);
+                : lw_model_export(model, format, file, report_omission, (void *)arguments, &error);
         code = cli_close(arguments, file, status == LW_OK);
         if (!code && status != LW_OK) code = cli_fail(status, &error);
     }
@@ -144,7 +144,7 @@ static cli_exit write_result(const cli_arguments *arguments, lw_result *result)
     lw_error error = {0};
     cli_exit code = cli_begin_file(arguments, &path);
     if (code) return code;
-    const lw_status status = lw_result_convert(result, path, &error);
+    const lw_status status = lw_result_convert_columns(result, arguments->columns, path, &error);
     if (status != LW_OK) code = cli_fail_file(arguments, status, &error);
     const cli_exit ended = cli_end_file(arguments, status == LW_OK);
     return code ? code : ended;
@@ -169,7 +169,7 @@ static cli_exit convert_result(const cli_arguments *arguments)
         cli_fail(status, &error);
         return status == LW_ERR_MEMORY ? CLI_FAILED : CLI_INPUT;
     }
-    if (!lw_result_closed(result))
+    if (!lw_result_closed(result) && !arguments->quiet)
         cli_complain(CLI_DONE, "%s: was not closed by its writer; it has %ld rows",
                      arguments->operand, lw_result_row_count(result));
     if (arguments->events) code = cli_events_convert(arguments, result);
@@ -178,7 +178,9 @@ static cli_exit convert_result(const cli_arguments *arguments)
         lw_result_close(result);
         return code;
     }
-    if (arguments->at && !yaml)
+    if (arguments->columns && yaml)
+        code = cli_complain(CLI_USE, "--columns are those of a result: -o FILE.h5 or -o FILE.csv");
+    else if (arguments->at && !yaml)
         code = cli_complain(CLI_USE, "--at is of a model that is written: -o FILE.yaml");
     else if (arguments->at)
         code = write_model_at(arguments, result);
@@ -196,6 +198,8 @@ cli_exit cli_convert(const cli_arguments *arguments)
     const bool is_result = cli_ends_in(file, ".h5") || cli_ends_in(file, ".csv");
     if (arguments->events && !is_result)
         return cli_complain(CLI_USE, "--events are those of a result, %s is a model", file);
+    if (arguments->columns && !is_result)
+        return cli_complain(CLI_USE, "--columns are those of a result, %s is a model", file);
     if (arguments->at && !is_result)
         return cli_complain(CLI_USE, "--at is a time of a result, %s is a model", file);
     return is_result ? convert_result(arguments) : convert_model(arguments);

@@ -310,11 +310,14 @@ class Trajectory(Mapping[str, Array]):
 
     # -------------------------------------------------------------------------------------- export
 
-    def save(self, path: Path) -> None:
-        """Writes a file, .h5 or .csv: every number bit for bit.  HDF5 has model, options and states."""
+    def save(self, path: Path, columns: Optional[str] = None) -> None:
+        """Writes a file, .h5 or .csv: every number bit for bit.  HDF5 has model, options and states.
+
+        ``columns``: patterns of those that are written beside the times, ``"joint.*.f*,spring.strut.*"``."""
         error = ffi.new("lw_error *")
+        patterns = ffi.NULL if columns is None else columns.encode()
         with hdf5_lock:
-            check(lib.lw_result_convert(self._handle, path_bytes(path), error), error)
+            check(lib.lw_result_convert_columns(self._handle, patterns, path_bytes(path), error), error)
 
     def to_dict(self) -> Dict[str, Array]:
         """Columns by name."""

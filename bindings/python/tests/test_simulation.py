@@ -287,6 +287,14 @@ def test_files_are_written_and_read(crane, tmp_path):
             assert found.model is None and found.options is None
             assert np.array_equal(found.table, run.table)
     assert paths[1].read_bytes() == (tmp_path / "saved.csv").read_bytes()
+    for path in (tmp_path / "few.h5", tmp_path / "few.csv"):
+        run.save(path, columns="joint.*.q0,sys.E")
+        few = lw.read_result(path)
+        assert few.columns == tuple(name for name in run.columns if name in ("time", "sys.E") or name.endswith(".q0"))
+        assert np.array_equal(few["sys.E"], run["sys.E"]) and np.array_equal(few["joint.sway.q0"], run["joint.sway.q0"])
+    assert np.array_equal(lw.read_result(tmp_path / "few.h5").state(7), run.state(7))
+    with pytest.raises(lw.ArgumentError, match="no column of the result matches 'sys.K'"):
+        run.save(tmp_path / "few.h5", columns="sys.K")
     with pytest.raises(lw.FileError, match="nowhere"):
         lw.simulate(crane, 0.1, sample=0.01, output=tmp_path / "nowhere" / "run.h5")
     with pytest.raises(lw.ParseError, match="empty.h5"):

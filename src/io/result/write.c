@@ -382,22 +382,76 @@ lw_status lw_writer_finish(lw_writer *writer, lw_result **result, lw_error *erro
 // Receives the rows of a result one by one.
 typedef lw_status (*row_taker)(void *user, long index, const double *row);
 
-static lw_status read_rows(lw_result *r, row_taker take, void *user, lw_error *error)
+// Columns of a result, in its order.
+typedef struct columns_kept {
+    int n, *column;     // [n]
+    const char **names; // [n]
+} columns_kept;
+
+// Always kept: what says of which time and which variant a row is.
+static bool is_index(const char *name)
+{
+    return !strcmp(name, "time") || !strcmp(name, "instance") || !strncmp(name, "vary.", 5);
+}
+
+static lw_status mark_columns(const lw_result *r, const char **names, char *patterns, bool *chosen,
+                              lw_error *error)
+{
+    enum { MOST = 2000 }; // a distance costs microseconds
+    char *rest;
+    for (char *p = strtok_r(patterns, ", ", &rest); p; p = strtok_r(NULL, ", ", &rest)) {
+        int found = 0;
+        for (int i = 0; i < r->n; i++)
+            if (lwi_text_glob(p, r->column[i].name)) chosen[i] = true, found++;
+        if (found) continue;
+        for (int i = 0; i < r->n; i++) names[i] = r->column[i].name;
+        const char *near = lwi_nearest(p, names, r->n < MOST ? r->n : MOST);
+        return lwi_fail_at(error, LW_ERR_ARGUMENT, r->path, 0, 0,
+                           "columns: no column of the result matches '%.100s'%s%.100s%s", p,
+                           near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+    }
+    return LW_OK;
+}
+
+// All columns: patterns NULL or `auto`.
+static lw_status keep_columns(const lw_result *r, const char *patterns, lwi_arena *arena,
+                              columns_kept *kept, lw_error *error)
+{
+    const bool all = !patterns || !strcmp(patterns, "auto");
+    bool *chosen = LWI_PUSH(arena, bool, r->n);
+    char *text = all ? NULL : lwi_arena_text(arena, patterns);
+    *kept = (columns_kept){.column = LWI_PUSH(arena, int, r->n),
+                           .names = LWI_PUSH(arena, const char *, r->n)};
+    if (!chosen || !kept->column || !kept->names || (!all && !text))
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
+    for (int i = 0; i < r->n; i++) chosen[i] = all || is_index(r->column[i].name);
+    if (!all) TRY(mark_columns(r, kept->names, text, chosen, error));
+    for (int i = 0; i < r->n; i++) {
+        if (!chosen[i]) continue;
+        kept->column[kept->n] = i;
+        kept->names[kept->n++] = r->column[i].name;
+    }
+    return LW_OK;
+}
+
+static lw_status read_rows(lw_result *r, const columns_kept *kept, row_taker take, void *user,
+                           lw_error *error)
 {
     enum { BLOCK_BYTES = 8 << 20 };
-    long chunk = BLOCK_BYTES / ((long)sizeof(double) * r->n);
+    const int n = kept->n;
+    long chunk = BLOCK_BYTES / ((long)sizeof(double) * n);
     chunk = chunk < 1 ? 1 : chunk > r->rows ? r->rows : chunk;
-    double *block = lwi_allocate(NULL, (size_t)(chunk + 1) * (size_t)r->n * sizeof *block);
+    double *block = lwi_allocate(NULL, (size_t)(chunk + 1) * (size_t)n * sizeof *block);
     if (!block) return lwi_fail(error, LW_ERR_MEMORY, "no memory for rows");
-    double *row = block + chunk * r->n;
+    double *row = block + chunk * n;
     lw_status status = LW_OK;
     for (long first = 0; first < r->rows && status == LW_OK; first += chunk) {
         LWI_ASSERT(chunk >= 1 && chunk <= r->rows);
         const long count = chunk < r->rows - first ? chunk : r->rows - first;
-        for (int i = 0; i < r->n && status == LW_OK; i++)
-            status = lw_result_read(r, i, first, count, block + i * chunk, error);
+        for (int i = 0; i < n && status == LW_OK; i++)
+            status = lw_result_read(r, kept->column[i], first, count, block + i * chunk, error);
         for (long k = 0; k < count && status == LW_OK; k++) {
-            for (int i = 0; i < r->n; i++) row[i] = block[i * chunk + k];
+            for (int i = 0; i < n; i++) row[i] = block[i * chunk + k];
             status = take(user, first + k, row);
         }
     }
@@ -435,23 +489,16 @@ static lw_status hdf5_take(void *user, long index, const double *row)
     return lwi_hdf5_row(target->writer, row, target->x, target->undetermined);
 }
 
-static const char **names_of(const lw_result *r)
-{
-    const char **names = lwi_allocate(NULL, (size_t)r->n * sizeof *names);
-    for (int i = 0; names && i < r->n; i++) names[i] = r->column[i].name;
-    return names;
-}
-
-static lw_status convert_to_csv(lw_result *r, const char *path, const char *const *names,
+static lw_status convert_to_csv(lw_result *r, const char *path, const columns_kept *kept,
                                 lw_error *error)
 {
     lwi_numbers numbers;
-    csv_target target = {.n = r->n};
+    csv_target target = {.n = kept->n};
     TRY(lwi_open_output_stream(path, &target.file, error));
     lw_status status = LW_ERR_MEMORY;
     if (lwi_numbers_begin(&numbers)) {
-        lwi_csv_header(target.file, names, r->n);
-        status = read_rows(r, csv_take, &target, error);
+        lwi_csv_header(target.file, kept->names, kept->n);
+        status = read_rows(r, kept, csv_take, &target, error);
         lwi_numbers_end(&numbers);
     }
     lw_error closing;
@@ -461,31 +508,32 @@ static lw_status convert_to_csv(lw_result *r, const char *path, const char *cons
 }
 
 // The columns of a result as its reader has them.
-static lw_status columns_of(const lw_result *r, const char *const *names,
+static lw_status columns_of(const lw_result *r, const columns_kept *kept,
                             lwi_result_columns *columns, hdf5_target *target)
 {
-    TRY(lwi_result_columns_of_names(names, r->n, columns));
+    TRY(lwi_result_columns_of_names(kept->names, kept->n, columns));
     target->x = LWI_PUSH(&columns->arena, double, r->meta.nx);
     target->undetermined = LWI_PUSH(&columns->arena, unsigned char, r->n);
     if (!target->x || !target->undetermined) return LW_ERR_MEMORY;
-    for (int i = 0; i < r->n; i++) {
+    for (int i = 0; i < kept->n; i++) {
         lwi_result_column *column = &columns->column[i];
-        column->unit = r->column[i].unit, column->frame = r->column[i].frame;
+        const int from = kept->column[i];
+        column->unit = r->column[from].unit, column->frame = r->column[from].frame;
         column->joint = i;
-        target->undetermined[i] = r->column[i].undetermined;
+        target->undetermined[i] = r->column[from].undetermined;
     }
     return LW_OK;
 }
 
 // Everything that the reader has is written again, so that a damaged or foreign object of the file is not
 // copied.
-static lw_status convert_to_hdf5(lw_result *r, const char *path, const char *const *names,
+static lw_status convert_to_hdf5(lw_result *r, const char *path, const columns_kept *kept,
                                  lw_error *error)
 {
     lwi_result_columns columns = {0};
     hdf5_target target = {.from = r, .error = error};
     TRY(lwi_result_find_event_room(r, error));
-    lw_status status = columns_of(r, names, &columns, &target);
+    lw_status status = columns_of(r, kept, &columns, &target);
     if (status != LW_OK)
         lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
     else
@@ -493,7 +541,7 @@ static lw_status convert_to_hdf5(lw_result *r, const char *path, const char *con
             lwi_hdf5_create(path, &columns, &r->meta, (double)r->rows, 0, &target.writer, error);
     if (status == LW_OK) {
         status = copy_events(r, r->rows, target.writer, error);
-        if (status == LW_OK) status = read_rows(r, hdf5_take, &target, error);
+        if (status == LW_OK) status = read_rows(r, kept, hdf5_take, &target, error);
         lw_error closing;
         const lw_status closed = lwi_hdf5_close(target.writer, &closing);
         if (closed != LW_OK && error) *error = closing; // of a failed row too
@@ -508,6 +556,8 @@ static lw_status copy_rows(lw_writer *w, const lw_writer_desc *desc, lw_result *
                            lw_error *error)
 {
     hdf5_target target = {.writer = w->hdf5, .from = old, .error = error};
+    columns_kept all;
+    TRY(keep_columns(old, NULL, &w->arena, &all, error));
     target.x = LWI_PUSH(&w->arena, double, old->meta.nx);
     target.undetermined = LWI_PUSH(&w->arena, unsigned char, lw_sim_model(desc->sim)->njoint);
     if (!target.x || !target.undetermined)
@@ -517,7 +567,7 @@ static lw_status copy_rows(lw_writer *w, const lw_writer_desc *desc, lw_result *
         if (joint >= 0) target.undetermined[joint] = old->column[i].undetermined;
     }
     TRY(copy_events(old, old->rows, w->hdf5, error));
-    TRY(read_rows(old, hdf5_take, &target, error));
+    TRY(read_rows(old, &all, hdf5_take, &target, error));
     w->count = old->rows;
     for (int i = 0; i < old->n; i++)
         TRY(lw_result_read(old, i, old->rows - 1, 1, w->rows.row + i, error));
@@ -579,21 +629,36 @@ static bool same_file(const char *a, const char *b)
     return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-lw_status lw_result_convert(lw_result *result, const char *path, lw_error *error)
+static lw_status convert(lw_result *result, const char *columns, const char *path, lwi_arena *arena,
+                         lw_error *error)
 {
-    if (error) memset(error, 0, sizeof *error);
-    if (!result || !path) return lwi_fail(error, LW_ERR_ARGUMENT, "result and path must be given");
+    columns_kept kept;
     if (same_file(result->path, path))
         return lwi_fail_at(error, LW_ERR_ARGUMENT, path, 0, 0, "is the input file");
     const bool to_csv = lwi_result_path_ends(path, ".csv");
     if (!to_csv && !lwi_result_path_ends(path, ".h5"))
         return lwi_fail_at(error, LW_ERR_ARGUMENT, path, 0, 0,
                            "unknown ending of a result, known: .h5 .csv");
-    if (!to_csv && result->memory) return lwi_result_memory_write(result->memory, path, error);
-    const char **names = names_of(result);
-    if (!names) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
-    const lw_status status = to_csv ? convert_to_csv(result, path, names, error)
-                                    : convert_to_hdf5(result, path, names, error);
-    lwi_release(NULL, names);
+    TRY(keep_columns(result, columns, arena, &kept, error));
+    if (to_csv) return convert_to_csv(result, path, &kept, error);
+    if (result->memory && kept.n == result->n)
+        return lwi_result_memory_write(result->memory, path, error);
+    return convert_to_hdf5(result, path, &kept, error);
+}
+
+lw_status lw_result_convert_columns(lw_result *result, const char *columns, const char *path,
+                                    lw_error *error)
+{
+    lwi_arena arena;
+    if (error) memset(error, 0, sizeof *error);
+    if (!result || !path) return lwi_fail(error, LW_ERR_ARGUMENT, "result and path must be given");
+    lwi_arena_init(&arena, NULL);
+    const lw_status status = convert(result, columns, path, &arena, error);
+    lwi_arena_free(&arena);
     return status;
+}
+
+lw_status lw_result_convert(lw_result *result, const char *path, lw_error *error)
+{
+    return lw_result_convert_columns(result, NULL, path, error);
 }

@@ -524,6 +524,16 @@ static void mistakes_are_located(void **state)
          "unknown key 'actuator', did you mean 'forces'?", 3, 1},
         {"linkwork: 1\nbodies: {a: {mass: 1}}\nforces: {f: {type: damper}}\n",
          "unknown word 'damper', did you mean 'spring'?", 3, 0},
+        {"linkwork: 1\nbodies: {a: {mass: 1}}\nsprings: {}\n",
+         "unknown key 'springs', did you mean 'forces'?", 3, 1},
+        {"linkwork: 1\nbodies: {a: {mass: 1, parent: ground}}\n",
+         "unknown key 'parent', did you mean 'in'?", 2, 0},
+        {"linkwork: 1\nbodies: {a: {mass: 1}}\nforces: {f: {type: servo, joint: j, kp: 1, "
+         "saturation: [-1, 1]}}\n",
+         "unknown key 'saturation', did you mean 'effort_range'?", 3, 0},
+        {"linkwork: 1\nbodies: {a: {mass: 1}}\nforces: {f: {type: servo, joint: j, kp: 1, ratio: "
+         "5}}\n",
+         "unknown key 'ratio', did you mean 'gear'?", 3, 0},
         {BODY("com: [0, 0, 0]"), "body 'a': key 'mass' is missing: mass [kg], >= 0; or `density`",
          4, 10},
         {BODY("density: 1"),
