@@ -16,6 +16,7 @@ typedef struct lwi_shared {
     lwi_plan plan; ///< of the first graph
     bool ranked;
     int start_redundant, redundant; ///< dependent rows at the start, and at the configuration
+    double (*mobility)[6];          ///< inverse inertias (system.h); NULL: not known yet
     double (*R)[9], (*r)[3], *q;    ///< configuration of the generic ranks: [nbody], [nq]
     lwi_elim *elim;                 ///< with this plan, of several parts; NULL: not created yet
     lwi_elim_updates updates;       ///< of all eliminations with this plan

@@ -85,6 +85,31 @@ static lw_status list_rotors(lwi_system *s, lwi_arena *arena)
     return LW_OK;
 }
 
+static void invert_inertias(const lw_model *model, double (*mobility)[6])
+{
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_body *body = &model->body[model->node[k].body];
+        if (!invert(body->inertia, mobility[k])) memset(mobility[k], 0, sizeof *mobility);
+    }
+}
+
+// Those of the simulation, which the first system finds.
+static lw_status make_mobility(lwi_system *s, lwi_shared *shared, lwi_arena *arena)
+{
+    const lw_model *model = s->model;
+    if (!shared || !shared->mobility) {
+        double(*mobility)[6] =
+            lwi_arena_push(shared ? &shared->arena : arena, (size_t)model->nnode, sizeof *mobility);
+        if (!mobility) return LW_ERR_MEMORY;
+        invert_inertias(model, mobility);
+        if (shared) shared->mobility = mobility;
+        s->mobility = (const double(*)[6])mobility;
+        return LW_OK;
+    }
+    s->mobility = (const double(*)[6])shared->mobility;
+    return LW_OK;
+}
+
 static lw_status make_motion(lwi_system *s, lwi_arena *arena)
 {
     const lw_model *model = s->model;
@@ -100,16 +125,11 @@ static lw_status make_motion(lwi_system *s, lwi_arena *arena)
     GET(s->a, model->nbody);
     GET(s->al, model->nbody);
     GET(s->undetermined, model->njoint);
-    GET(s->mobility, model->nnode);
     s->motion = (lwi_motion){.R = (const double(*)[9])s->R,
                              .r = (const double(*)[3])s->r,
                              .v = (const double(*)[3])s->v,
                              .w = (const double(*)[3])s->w,
                              .q = s->q};
-    for (int k = 0; k < model->nnode; k++) {
-        const lwi_body *body = &model->body[model->node[k].body];
-        if (!invert(body->inertia, s->mobility[k])) memset(s->mobility[k], 0, sizeof *s->mobility);
-    }
     return LW_OK;
 }
 
@@ -245,6 +265,7 @@ static lw_status make_plan(const lw_model *model, lw_plan kind, int nextra,
     if (rotors) TRY(list_rotors(s, arena));
     s->nbody = (1 + s->extensions) * model->nnode + s->nrotor;
     TRY(make_motion(s, arena));
+    TRY(make_mobility(s, shared, arena));
     lwi_system_start(s);
     TRY(make_graph(s, arena, &graph));
     if (splits) TRY(split(s, arena, &graph));

@@ -71,8 +71,8 @@ typedef struct lwi_system {
     lwi_pool *pool; ///< NULL: one thread, always for systems too small to be worth waking others
     lwi_force_shares *shares; ///< of the model's forces, by lwi_system_threads; NULL: one thread
     lwi_system_metric
-        *metric;           ///< [nbody] by lwi_system_masses or lwi_system_geometric; extensions: 0
-    double (*mobility)[6]; ///< [nnode] inverse inertias, body axes; 0: not positive definite
+        *metric; ///< [nbody] by lwi_system_masses or lwi_system_geometric; extensions: 0
+    const double (*mobility)[6]; ///< [nnode] inverse inertias, body axes; 0: not positive definite
     struct lwi_transfer *transfer; ///< for bodies without inertia; NULL: there are none
     double length; ///< length of the mechanism [m]: unit between translations and rotations
     // motion, filled by the caller, [model nbody], world axes (w too)
