@@ -31,8 +31,7 @@ static lw_status place_at_start(const lw_model *model, mobility *my, int *rank)
     if (!my->null) return LW_ERR_MEMORY;
     *rank = 0;
     if (s->nrow == 0) return LW_OK;
-    lwi_system_start_closed(s);
-    *rank = lwi_system_rank(s);
+    *rank = lwi_system_start_rank(s);
     return *rank < 0 ? LW_ERR_NOT_FINITE : LW_OK;
 }
 
@@ -92,8 +91,6 @@ static lw_status find_open(mobility *my, lw_redundancy *joints)
     double(*basis)[6][6] = lwi_arena_push(&my->arena, (size_t)s->model->njoint, sizeof *basis);
     if (!basis) return LW_ERR_MEMORY;
     TRY(lwi_system_prepare_min_norm(s, &my->arena));
-    lwi_system_start_closed(s);
-    lwi_system_rows(s, 0);
     if (!lwi_system_factor_null(s)) return LW_OK;
     bool more = true;
     for (int seed = 0; seed < 6 && more; seed++) {

@@ -52,10 +52,10 @@ static double closed_enough(const lwi_system *s)
 // is passed to the next: near singular positions, with pivots of 1e-5, up to 1e-11 in redundant rows.
 #define PARTS_RANK 1e-11
 
-static int rank_at(lwi_system *s, double t)
+// Of the rows that are placed.
+static int rank_of_rows(lwi_system *s)
 {
     int rank = -1;
-    lwi_system_rows(s, t);
     lwi_system_geometric(s);
     lwi_elim_clear_ranks(s->elim);
     const bool closed = lwi_system_residual(s) <= closed_enough(s);
@@ -67,7 +67,8 @@ static int rank_at(lwi_system *s, double t)
 
 int lwi_system_rank(lwi_system *s)
 {
-    return rank_at(s, 0);
+    lwi_system_rows(s, 0);
+    return rank_of_rows(s);
 }
 
 // The mixing steps of the generator SplitMix64: regular sequences would repeat along regular chains.
@@ -111,8 +112,15 @@ static bool step_along_motion(lwi_system *s, int seed, double size)
 void lwi_system_start_closed(lwi_system *s)
 {
     lwi_system_start(s);
-    if (s->nrow == 0) return;
-    if (!lwi_system_close(s, 0, closed_enough(s), MAX_STEPS)) lwi_system_start(s);
+    if (s->nrow == 0 || lwi_system_close(s, 0, closed_enough(s), MAX_STEPS)) return;
+    lwi_system_start(s);
+    lwi_system_rows(s, 0);
+}
+
+int lwi_system_start_rank(lwi_system *s)
+{
+    lwi_system_start_closed(s);
+    return rank_of_rows(s);
 }
 
 // Takes the configuration of the generic ranks over; false: here the rows have another rank at it, or at the start
@@ -168,7 +176,7 @@ static bool search_driven(lwi_system *s, const place *start, place *best)
     for (int i = 0; i < LWI_COUNT(times) && !found; i++) {
         restore(s, start);
         if (!lwi_system_close(s, times[i], closed_enough(s), MAX_STEPS)) continue;
-        const int rank = rank_at(s, times[i]);
+        const int rank = rank_of_rows(s);
         found = rank > s->generic_rank;
         if (!found) continue;
         s->generic_rank = rank;
@@ -182,7 +190,7 @@ static lw_status search(lwi_system *s, int full, lwi_arena *scratch, place *best
 {
     place start = *best;
     int count = 0;
-    s->start_rank = s->generic_rank = lwi_system_rank(s);
+    s->start_rank = s->generic_rank = lwi_system_start_rank(s);
     store(s, best);
     if (s->start_rank < full) {
         TRY(make_place(s->model, scratch, &start));
@@ -195,7 +203,7 @@ static lw_status search(lwi_system *s, int full, lwi_arena *scratch, place *best
         if (!step_nearby(s, &start, i)) break;
         last_is_best = false;
         if (!lwi_system_close(s, 0, closed_enough(s), MAX_STEPS)) continue;
-        const int rank = lwi_system_rank(s);
+        const int rank = rank_of_rows(s);
         if (rank < s->generic_rank) continue;
         // of equal ranks the later one: ranks of single nodes may be special at the start
         s->generic_rank = rank;
@@ -225,7 +233,6 @@ lw_status lwi_system_find_ranks(lwi_system *s, lwi_shared *shared, lwi_arena *ar
     if (!same) {
         lwi_arena scratch;
         TRY(make_place(s->model, arena, &best));
-        lwi_system_start_closed(s);
         lwi_arena_init(&scratch, &arena->allocator);
         const lw_status status = search(s, full, &scratch, &best);
         lwi_arena_free(&scratch);

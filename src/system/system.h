@@ -174,8 +174,10 @@ lw_status lwi_system_find_reference(lwi_system *system);
 lw_status lwi_system_prepare_reactions(lwi_system *system, lwi_arena *arena);
 /** Memory for reactions of minimum norm and null vectors only. */
 lw_status lwi_system_prepare_min_norm(lwi_system *system, lwi_arena *arena);
-/** Motion of the model's start, with positions closed to round-off if Levenberg-Marquardt steps converge. */
+/** Motion of the model's start, with positions closed to round-off if Levenberg-Marquardt steps converge, and its rows. */
 void lwi_system_start_closed(lwi_system *system);
+/** The same, then its rank as by lwi_system_rank. */
+int lwi_system_start_rank(lwi_system *system);
 /** Number k of the pseudorandom sequence `seed`, in [-1/2, 1/2). */
 double lwi_system_pseudorandom(int k, int seed);
 /** Finds the ranks of the nodes at the current positions and t = 0, in place of the earlier ones, and the

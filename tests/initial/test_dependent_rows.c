@@ -8,8 +8,7 @@
 static int place(const lw_model *model, lwi_arena *arena, lwi_system *s)
 {
     assert_int_equal(lwi_system_create(model, LW_PLAN_AUTO, arena, s), LW_OK);
-    lwi_system_start_closed(s);
-    return s->nrow - lwi_system_rank(s);
+    return s->nrow - lwi_system_start_rank(s);
 }
 
 // Both ways find the same at every joint.  Returns whether the speeds were enough; *sum: how many rows.
