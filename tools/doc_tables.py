@@ -601,6 +601,12 @@ def modes_of_others(source):
     return source.call(sys.executable, source.path("bench/peers/modes.py"), "--table", source.stored("modes.json")).strip().split("\n")
 
 
+@made("docs/analysis.md")
+def derivatives_through_loops(source):
+    return source.call(sys.executable, source.path("bench/peers/loop_derivatives.py"), "--table",
+                       source.stored("loop_derivatives.json")).strip().split("\n")
+
+
 @made("docs/long-runs.md")
 def long_runs(source):
     return long_runs_part(source, "long")
