@@ -40,6 +40,9 @@ typedef struct lw_codegen_desc {
     /** Also `name`_casadi.c: the functions as external functions of CasADi, and the Jacobians of forward_dynamics,
      *  inverse_dynamics and coordinate_rates.  These are several times as long as the functions. */
     bool casadi;
+    /** 4 or 8: also `name`_lanes.h and `name`_lanes.c, the functions for as many states at once, with vectors of GCC and
+     *  Clang; 0: not. */
+    int lanes;
 } lw_codegen_desc;
 
 /** Operations of one generated function. */
@@ -49,7 +52,7 @@ typedef struct lw_codegen_count {
     int sines; ///< calls of sin and cos
 } lw_codegen_count;
 
-/** Writes `name`.h, `name`.c, example.c, Makefile and CMakeLists.txt, perhaps `name`_casadi.c, into the folder `directory`,
+/** Writes `name`.h, `name`.c, example.c, Makefile and CMakeLists.txt, perhaps `name`_casadi.c and `name`_lanes.h, .c, into the folder `directory`,
  *  which is made when its parent exists.  Files of these names are replaced.
  *  @param counts  [LW_CODEGEN_COUNT], in the order of the list; may be NULL
  *  @return LW_ERR_ARGUMENT: the name is no identifier; LW_ERR_UNSUPPORTED: the text names the joint

@@ -66,7 +66,9 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
       "processes, dask, mpi, ray")                                                                 \
     X(SCHEDULER, "scheduler", 0, "ADDRESS",                                                        \
       "of --engine dask or ray: one that runs (default: begin one on this machine)")               \
-    X(LANES, "lanes", 0, "N", "runs of one thread in SIMD lanes: 1, 4 or 8; 0: the widest")        \
+    X(LANES, "lanes", 0, "N",                                                                      \
+      "runs of one thread in SIMD lanes: 1, 4 or 8; 0: the widest; codegen: also code for 4 or 8 " \
+      "states at once")                                                                            \
     X(MODEL, "model", 0, "MODEL", "model of a result that has none (.csv)")                        \
     X(INSTANCE, "instance", 0, "K",                                                                \
       "of the result of a sweep: this instance (default: the first)")                              \
@@ -236,8 +238,8 @@ typedef const int *cli_options;
       "a page for the browser, with a model or the motion of a result, or two to compare (-o "     \
       "FILE.html), or -o FILE.gltf")                                                               \
     X(codegen, "MODEL",                                                                            \
-      CLI_OPTIONS(CLI_OUTPUT, CLI_CASADI, CLI_BASE, CLI_LIMITS, CLI_INERTIA_CHECK, CLI_MESHES,     \
-                  CLI_KEYFRAME, CLI_SET, CLI_QUIET),                                               \
+      CLI_OPTIONS(CLI_OUTPUT, CLI_CASADI, CLI_LANES, CLI_BASE, CLI_LIMITS, CLI_INERTIA_CHECK,      \
+                  CLI_MESHES, CLI_KEYFRAME, CLI_SET, CLI_QUIET),                                   \
       "write standalone C of a model's dynamics (-o DIR)")                                         \
     X(info, NULL, CLI_OPTIONS(CLI_JSON),                                                           \
       "formulations, integrators, joints, forces, formats, versions")                              \

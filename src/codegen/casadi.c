@@ -193,7 +193,7 @@ static void print_jacobian(FILE *file, const lwi_elements *elements, const signa
     fprintf(file, "\n// %s\nstatic %s %s(", function, fails ? "int" : "void", target);
     for (int k = 0; k < n; k++) fprintf(file, "const double %s[], ", s->in[k]);
     for (int k = 0; k < n; k++) fprintf(file, "double jac_%d[]%s", k, k + 1 < n ? ", " : ")\n{\n");
-    lwi_codegen_graph_print(graph, file);
+    lwi_codegen_graph_print(graph, "double", file);
     fputs(fails ? "    return 0;\n}\n" : "}\n", file);
     print_list(file, function, "in", n + 1, in_name, (const int(*)[2])in);
     print_list(file, function, "out", n, out_name, (const int(*)[2])out);

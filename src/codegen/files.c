@@ -3,7 +3,9 @@
 #include "base/numbers.h"
 #include "codegen/casadi.h"
 #include "codegen/functions.h"
+#include "codegen/lanes.h"
 #include "codegen/loops.h"
+#include "codegen/writer.h"
 
 #include <linkwork/codegen.h>
 
@@ -11,21 +13,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#define IN(name) "const double " name "[]"
-#define OUT(name) "double " name "[]"
-static const char *const parameters[] = {
-    [LW_CODEGEN_forward_dynamics] = IN("q") ", " IN("v") ", " IN("tau") ", " OUT("vdot"),
-    [LW_CODEGEN_inverse_dynamics] = IN("q") ", " IN("v") ", " IN("vdot") ", " OUT("tau"),
-    [LW_CODEGEN_mass_matrix] = IN("q") ", " OUT("M"),
-    [LW_CODEGEN_coordinate_rates] = IN("q") ", " IN("v") ", " OUT("qdot"),
-    [LW_CODEGEN_momenta] = IN("q") ", " IN("v") ", " OUT("p"),
-    [LW_CODEGEN_momenta_rates] = IN("q") ", " IN("p") ", " IN("tau") ", " OUT("v") ", " OUT("pdot"),
-    [LW_CODEGEN_kinematics] = IN("q") ", " OUT("R") ", " OUT("r"),
-    [LW_CODEGEN_constraints] = IN("q") ", " IN("v") ", " OUT("phi") ", " OUT("phidot"),
-    [LW_CODEGEN_project_positions] = OUT("q"),
-    [LW_CODEGEN_project_velocities] = IN("q") ", " OUT("v"),
-};
 
 static const char *const about[] = {
     [LW_CODEGEN_forward_dynamics] =
@@ -70,41 +57,6 @@ static const char closed_inverse[] =
     "Efforts tau [NV] with M vdot + h = tau for the tree without the forces in the joints that\n"
     " *  close loops, beyond those of the model's springs and dampers.";
 
-static const char *const names[] = {
-#define X(name, summary) #name,
-    LW_CODEGEN_LIST(X)
-#undef X
-};
-
-typedef struct writer {
-    const lw_model *model;
-    const lwi_elements *elements;
-    const char *name, *directory;
-    char upper[128];
-    lwi_codegen_graph graph[LW_CODEGEN_COUNT];
-    bool casadi;
-    lwi_codegen_graph jacobian[LWI_CASADI_JACOBIANS];
-} writer;
-
-// Functions that a model has: those of loops, or momenta_rates.
-static bool applies(const writer *w, int i)
-{
-    const bool closed = w->elements->loops;
-    if (i == LW_CODEGEN_momenta_rates) return !closed;
-    if (i == LW_CODEGEN_constraints || i == LW_CODEGEN_project_positions ||
-        i == LW_CODEGEN_project_velocities)
-        return closed;
-    return true;
-}
-
-// May the function fail?
-static bool returns_code(const writer *w, int i)
-{
-    return w->elements->loops &&
-           (i == LW_CODEGEN_forward_dynamics || i == LW_CODEGEN_project_positions ||
-            i == LW_CODEGEN_project_velocities);
-}
-
 // ------------------------------------------------------------------------------------------ tables
 
 // "elbow.q0" for coordinates and "elbow.v0" for speeds; a floating base has its body's name.
@@ -127,7 +79,7 @@ static void print_numbers(FILE *file, const double *x, int n)
     for (int i = 0; i < n; i++) fprintf(file, "    %.17g,\n", x[i]);
 }
 
-static void print_tables(FILE *file, const writer *w)
+static void print_tables(FILE *file, const lwi_codegen_writer *w)
 {
     const lw_model *m = w->model;
     fprintf(file, "const char *const %s_coordinate_names[%s_NQ] = {\n", w->name, w->upper);
@@ -176,7 +128,7 @@ static void print_order(FILE *file, const lw_model *model)
     }
 }
 
-static void print_declaration(FILE *file, const writer *w, int i)
+static void print_declaration(FILE *file, const lwi_codegen_writer *w, int i)
 {
     const lwi_operations n = lwi_codegen_graph_operations(&w->graph[i]);
     const bool closed = w->elements->loops;
@@ -187,11 +139,11 @@ static void print_declaration(FILE *file, const writer *w, int i)
     fprintf(file, " *  %d multiplications, %d additions", n.multiplications, n.additions);
     if (n.divisions) fprintf(file, ", %d divisions", n.divisions);
     if (n.sines) fprintf(file, ", %d sines and cosines", n.sines);
-    fprintf(file, ". */\n%s %s_%s(%s);\n", returns_code(w, i) ? "int" : "void", w->name, names[i],
-            parameters[i]);
+    fprintf(file, ". */\n%s %s_%s(%s);\n", lwi_codegen_returns_code(w, i) ? "int" : "void", w->name,
+            lwi_codegen_names[i], lwi_codegen_parameters[i]);
 }
 
-static void print_header(FILE *file, const writer *w)
+static void print_header(FILE *file, const lwi_codegen_writer *w)
 {
     const lw_model *m = w->model;
     fprintf(file,
@@ -225,27 +177,11 @@ static void print_header(FILE *file, const writer *w)
             w->upper);
     fprintf(file, "extern const double %s_v0[%s_NV];\n", w->name, w->upper);
     for (int i = 0; i < LW_CODEGEN_COUNT; i++)
-        if (applies(w, i)) print_declaration(file, w, i);
+        if (lwi_codegen_applies(w, i)) print_declaration(file, w, i);
     fputs("\n#ifdef __cplusplus\n}\n#endif\n#endif\n", file);
 }
 
 // ------------------------------------------------------------------------------------------ source
-
-// Text with NAME and UPPER replaced.
-static void print_template(FILE *file, const writer *w, const char *text)
-{
-    while (*text) {
-        if (!strncmp(text, "NAME", 4)) {
-            fputs(w->name, file);
-            text += 4;
-        } else if (!strncmp(text, "UPPER", 5)) {
-            fputs(w->upper, file);
-            text += 5;
-        } else {
-            fputc(*text++, file);
-        }
-    }
-}
 
 // The steps converge quadratically: after a step of 1e-9 the next one would be below round-off.
 static const char newton[] = "\nint NAME_project_positions(double q[])\n"
@@ -262,7 +198,7 @@ static const char newton[] = "\nint NAME_project_positions(double q[])\n"
                              "    return -1;\n"
                              "}\n";
 
-static void print_source(FILE *file, writer *w)
+static void print_source(FILE *file, lwi_codegen_writer *w)
 {
     fprintf(file, "// %s.c -- generated by Linkwork %s; do not edit.\n#include \"%s.h\"\n\n",
             w->name, lw_version(), w->name);
@@ -270,18 +206,18 @@ static void print_source(FILE *file, writer *w)
     print_tables(file, w);
     if (w->elements->loops) lwi_codegen_print_check(file);
     for (int i = 0; i < LW_CODEGEN_COUNT; i++) {
-        if (!applies(w, i)) continue;
+        if (!lwi_codegen_applies(w, i)) continue;
         if (i == LW_CODEGEN_project_positions)
             fputs("\n// A step of Newton's method.\nstatic int position_step(double q[], double "
                   "step[])\n{\n",
                   file);
         else
-            fprintf(file, "\n%s %s_%s(%s)\n{\n", returns_code(w, i) ? "int" : "void", w->name,
-                    names[i], parameters[i]);
-        lwi_codegen_graph_print(&w->graph[i], file);
-        if (returns_code(w, i)) fputs("    return 0;\n", file);
+            fprintf(file, "\n%s %s_%s(%s)\n{\n", lwi_codegen_returns_code(w, i) ? "int" : "void",
+                    w->name, lwi_codegen_names[i], lwi_codegen_parameters[i]);
+        lwi_codegen_graph_print(&w->graph[i], "double", file);
+        if (lwi_codegen_returns_code(w, i)) fputs("    return 0;\n", file);
         fputs("}\n", file);
-        if (i == LW_CODEGEN_project_positions) print_template(file, w, newton);
+        if (i == LW_CODEGEN_project_positions) lwi_codegen_template(file, w, newton);
     }
 }
 
@@ -299,7 +235,8 @@ static const char example[] =
     "    NAME_inverse_dynamics(NAME_q0, NAME_v0, vdot, needed);\n"
     "    printf(\"%-32s %14s %14s\\n\", \"speed\", \"acceleration\", \"effort\");\n"
     "    for (int i = 0; i < UPPER_NV; i++)\n"
-    "        printf(\"%-32s %14.6g %14.6g\\n\", NAME_speed_names[i], vdot[i], needed[i]);\n"
+    "        printf(\"%-32s %14.6g %14.6g\\n\", NAME_speed_names[i], vdot[i], "
+    "needed[i]);\n"
     "    return 0;\n"
     "}\n";
 
@@ -360,12 +297,13 @@ static const char cmake_lists[] =
 
 typedef struct output {
     const char *base, *ending; // base NULL: the name of the model
-    void (*print)(FILE *, writer *);
+    void (*print)(FILE *, lwi_codegen_writer *);
 } output;
 
 enum { PATH = 1024 };
 
-static lw_status path_of(const writer *w, const output *o, char path[PATH], lw_error *error)
+static lw_status path_of(const lwi_codegen_writer *w, const output *o, char path[PATH],
+                         lw_error *error)
 {
     const char *base = o->base ? o->base : w->name;
     if (snprintf(path, PATH, "%s/%s%s", w->directory, base, o->ending) < PATH) return LW_OK;
@@ -373,7 +311,7 @@ static lw_status path_of(const writer *w, const output *o, char path[PATH], lw_e
 }
 
 // A file that is there already must be a generated one.
-static lw_status check_file(const writer *w, const output *o, lw_error *error)
+static lw_status check_file(const lwi_codegen_writer *w, const output *o, lw_error *error)
 {
     char path[PATH], head[300];
     struct stat found;
@@ -390,7 +328,7 @@ static lw_status check_file(const writer *w, const output *o, lw_error *error)
                     path);
 }
 
-static lw_status write_file(writer *w, const output *o, lw_error *error)
+static lw_status write_file(lwi_codegen_writer *w, const output *o, lw_error *error)
 {
     char path[PATH];
     FILE *file;
@@ -400,40 +338,54 @@ static lw_status write_file(writer *w, const output *o, lw_error *error)
     return lwi_close_output(file, path, error);
 }
 
-static void header_file(FILE *file, writer *w)
+static void header_file(FILE *file, lwi_codegen_writer *w)
 {
     print_header(file, w);
 }
-static void example_file(FILE *file, writer *w)
+static void example_file(FILE *file, lwi_codegen_writer *w)
 {
-    print_template(file, w, w->elements->loops ? closed_example : example);
+    lwi_codegen_template(file, w, w->elements->loops ? closed_example : example);
 }
-static void make_file(FILE *file, writer *w)
+static void make_file(FILE *file, lwi_codegen_writer *w)
 {
-    print_template(file, w, makefile);
-    if (w->casadi) print_template(file, w, casadi_rule);
+    lwi_codegen_template(file, w, makefile);
+    if (w->casadi) lwi_codegen_template(file, w, casadi_rule);
 }
-static void cmake_file(FILE *file, writer *w)
+static void cmake_file(FILE *file, lwi_codegen_writer *w)
 {
-    print_template(file, w, cmake_lists);
+    lwi_codegen_template(file, w, cmake_lists);
 }
 
-static void casadi_file(FILE *file, writer *w)
+static void casadi_file(FILE *file, lwi_codegen_writer *w)
 {
     lwi_casadi_print(file, w->name, w->elements, w->jacobian);
 }
 
-static lw_status write_all(writer *w, lw_error *error)
+static void lanes_header(FILE *file, lwi_codegen_writer *w)
+{
+    lwi_codegen_lanes_header(file, w);
+}
+static void lanes_source(FILE *file, lwi_codegen_writer *w)
+{
+    lwi_codegen_lanes_source(file, w);
+}
+
+static lw_status write_all(lwi_codegen_writer *w, lw_error *error)
 {
     static const output outputs[] = {
         {NULL, ".h", header_file},          {NULL, ".c", print_source},
         {"example", ".c", example_file},    {"Makefile", "", make_file},
-        {"CMakeLists", ".txt", cmake_file}, {NULL, "_casadi.c", casadi_file}};
-    const int n = LWI_COUNT(outputs) - !w->casadi;
+        {"CMakeLists", ".txt", cmake_file}, {NULL, "_casadi.c", casadi_file},
+        {NULL, "_lanes.h", lanes_header},   {NULL, "_lanes.c", lanes_source}};
+    const bool wanted[LWI_COUNT(outputs)] = {true, true,      true,         true,
+                                             true, w->casadi, w->lanes > 0, w->lanes > 0};
+    const int n = LWI_COUNT(outputs);
     if (mkdir(w->directory, 0777) != 0 && errno != EEXIST)
         return lwi_fail(error, LW_ERR_IO, "%s: %s", w->directory, strerror(errno));
-    for (int i = 0; i < n; i++) TRY(check_file(w, &outputs[i], error));
-    for (int i = 0; i < n; i++) TRY(write_file(w, &outputs[i], error));
+    for (int i = 0; i < n; i++)
+        if (wanted[i]) TRY(check_file(w, &outputs[i], error));
+    for (int i = 0; i < n; i++)
+        if (wanted[i]) TRY(write_file(w, &outputs[i], error));
     for (int i = 0; i < LW_CODEGEN_COUNT; i++)
         if (w->graph[i].failed) return LW_ERR_MEMORY;
     for (int i = 0; i < LWI_CASADI_JACOBIANS; i++)
@@ -443,7 +395,7 @@ static lw_status write_all(writer *w, lw_error *error)
 
 // ------------------------------------------------------------------------------------------- calls
 
-static lw_status check_name(writer *w, lw_error *error)
+static lw_status check_name(lwi_codegen_writer *w, lw_error *error)
 {
     const char *name = w->name;
     bool good = name && (isalpha((unsigned char)name[0]) || name[0] == '_');
@@ -459,19 +411,19 @@ static lw_status check_name(writer *w, lw_error *error)
         name ? name : "", (int)sizeof w->upper - 1);
 }
 
-static lw_status build_graphs(writer *w, lwi_arena *arena, lw_codegen_count *counts,
+static lw_status build_graphs(lwi_codegen_writer *w, lwi_arena *arena, lw_codegen_count *counts,
                               lw_error *error)
 {
     for (int i = 0; i < LW_CODEGEN_COUNT; i++) {
         lwi_codegen_graph *g = &w->graph[i];
         if (counts) counts[i] = (lw_codegen_count){0};
-        if (!applies(w, i)) continue;
+        if (!lwi_codegen_applies(w, i)) continue;
         TRY(generators[i](g, w->elements, arena, error));
         if (g->failed) return LW_ERR_MEMORY;
         lwi_codegen_graph_live(g);
         if (!counts) continue;
         const lwi_operations n = lwi_codegen_graph_operations(g);
-        counts[i] = (lw_codegen_count){.function = names[i],
+        counts[i] = (lw_codegen_count){.function = lwi_codegen_names[i],
                                        .multiplications = n.multiplications,
                                        .additions = n.additions,
                                        .divisions = n.divisions,
@@ -481,7 +433,7 @@ static lw_status build_graphs(writer *w, lwi_arena *arena, lw_codegen_count *cou
     return LW_OK;
 }
 
-static lw_status generate(writer *w, const lw_allocator *allocator, lwi_arena *arena,
+static lw_status generate(lwi_codegen_writer *w, const lw_allocator *allocator, lwi_arena *arena,
                           lw_codegen_count *counts, lw_error *error)
 {
     lwi_elements elements;
@@ -502,9 +454,16 @@ lw_status lw_codegen_write(const lw_model *model, const lw_codegen_desc *desc,
     LWI_DESC(lw_codegen_desc, desc, error);
     if (!model || !desc || !directory)
         return lwi_fail(error, LW_ERR_ARGUMENT, "model, desc or directory is NULL");
-    writer w = {.model = model, .name = desc->name, .directory = directory, .casadi = desc->casadi};
+    lwi_codegen_writer w = {.model = model,
+                            .name = desc->name,
+                            .directory = directory,
+                            .casadi = desc->casadi,
+                            .lanes = desc->lanes};
     lwi_arena arena;
     TRY(check_name(&w, error));
+    if (desc->lanes != 0 && desc->lanes != 4 && desc->lanes != 8)
+        return lwi_fail(error, LW_ERR_ARGUMENT,
+                        "lanes of generated code: expected 4 or 8, found %d", desc->lanes);
     lwi_arena_init(&arena, desc->allocator);
     for (int i = 0; i < LW_CODEGEN_COUNT; i++) lwi_codegen_graph_init(&w.graph[i], desc->allocator);
     for (int i = 0; i < LWI_CASADI_JACOBIANS; i++)

@@ -12,6 +12,7 @@ enum { WIDTH = 100, SHORT = 8 }; // columns; operands of one expression
 
 typedef struct printer {
     const lwi_codegen_graph *graph;
+    const char *type;
     FILE *file;
     int *size;                     // operands of a value's expression; 1 when it has a name
     int *first;                    // first output of a value, -1: none
@@ -179,7 +180,7 @@ static void print_inputs(printer *p)
                 fputc(',', p->file);
                 put(p, line, true);
             } else {
-                p->column = fprintf(p->file, "    const double %s", line);
+                p->column = fprintf(p->file, "    const %s %s", p->type, line);
             }
         }
         if (p->column > 0) fputs(";\n", p->file);
@@ -192,8 +193,9 @@ static void print_outputs(printer *p, int32_t i)
     const lwi_codegen_graph *g = p->graph;
     for (int k = p->first[i]; k >= 0; k = p->next[k]) {
         const lwi_output *o = &g->output[k];
+        const bool spread = p->type[0] != 'd' && g->vertex[i].op == LWI_OP_LITERAL;
         p->column = fprintf(p->file, "    %s[%d] =", g->array[o->array], (int)o->entry);
-        put_value(p, i, "", false, true);
+        put_value(p, i, spread ? "(real){0} + " : "", false, true);
         fputs(";\n", p->file);
     }
 }
@@ -235,7 +237,7 @@ static void print_values(printer *p)
         }
         if (named) {
             name_of(g, i, name, sizeof name);
-            snprintf(left, sizeof left, "const double %s", name);
+            snprintf(left, sizeof left, "const %s %s", p->type, name);
             statement(p, left, i);
         }
         print_checks(p, i);
@@ -271,9 +273,9 @@ void lwi_codegen_print_check(FILE *file)
           file);
 }
 
-void lwi_codegen_graph_print(lwi_codegen_graph *g, FILE *file)
+void lwi_codegen_graph_print(lwi_codegen_graph *g, const char *type, FILE *file)
 {
-    printer p = {.graph = g, .file = file};
+    printer p = {.graph = g, .file = file, .type = type};
     if (g->failed) return;
     const size_t n = (size_t)g->nvertex;
     p.size =

@@ -77,16 +77,22 @@ static inline void find(void *library, const char *name, const char *function, v
     memcpy(pointer, &found, sizeof found);
 }
 
-static inline void write_model(const lw_model *model, const char *group, const char *name)
+static inline void write_lanes(const lw_model *model, const char *group, const char *name,
+                               int lanes)
 {
     char path[200];
     lw_error error = {0};
     snprintf(path, sizeof path, "mkdir -p '%s/%s'", folder, group);
     assert_int_equal(0, system(path));
     snprintf(path, sizeof path, "%s/%s/%s", folder, group, name);
-    const lw_codegen_desc desc = {.name = name};
+    const lw_codegen_desc desc = {.name = name, .lanes = lanes};
     if (lw_codegen_write(model, &desc, path, NULL, &error) != LW_OK)
         fail_msg("%s: %s", name, error.text);
+}
+
+static inline void write_model(const lw_model *model, const char *group, const char *name)
+{
+    write_lanes(model, group, name, 0);
 }
 
 static inline lw_model *read_robot(const char *file, lw_base base)
@@ -98,6 +104,21 @@ static inline lw_model *read_robot(const char *file, lw_base base)
     snprintf(path, sizeof path, LW_SOURCE_DIR "/examples/models/%s", file);
     if (lw_model_read(path, &desc, &model, NULL, &error) != LW_OK) fail_msg("%s", error.text);
     return model;
+}
+
+/** A model with its loops closed. */
+static inline lw_model *read_model(const char *file, lw_base base)
+{
+    char path[500];
+    lw_model *model, *assembled;
+    lw_error error = {0};
+    const lw_read_desc desc = {.base = base, .open = true};
+    snprintf(path, sizeof path, LW_SOURCE_DIR "/%s", file);
+    if (lw_model_read(path, &desc, &model, NULL, &error) != LW_OK) fail_msg("%s", error.text);
+    if (lw_model_assemble(model, NULL, &assembled, NULL, &error) != LW_OK)
+        fail_msg("%s: %s", file, error.text);
+    lw_model_destroy(model);
+    return assembled;
 }
 
 #endif

@@ -148,20 +148,6 @@ static int check_states(const code *c, double spread, double tolerance)
 
 // -------------------------------------------------------------------------------------- mechanisms
 
-static lw_model *read_model(const char *file, lw_base base)
-{
-    char path[500];
-    lw_model *model, *assembled;
-    lw_error error = {0};
-    const lw_read_desc desc = {.base = base, .open = true};
-    snprintf(path, sizeof path, LW_SOURCE_DIR "/%s", file);
-    if (lw_model_read(path, &desc, &model, NULL, &error) != LW_OK) fail_msg("%s", error.text);
-    if (lw_model_assemble(model, NULL, &assembled, NULL, &error) != LW_OK)
-        fail_msg("%s: %s", file, error.text);
-    lw_model_destroy(model);
-    return assembled;
-}
-
 static void mechanisms_agree(void **state)
 {
     (void)state;

@@ -1,0 +1,10 @@
+// lanes.h -- a second source for generated code: its functions for several states at once, in vectors.
+#ifndef LWI_CODEGEN_LANES_H
+#define LWI_CODEGEN_LANES_H
+
+#include "codegen/writer.h"
+
+void lwi_codegen_lanes_header(FILE *file, const lwi_codegen_writer *writer);
+void lwi_codegen_lanes_source(FILE *file, lwi_codegen_writer *writer);
+
+#endif

@@ -1,0 +1,30 @@
+// writer.h -- what all files of a generated model are written from: its graphs, and names and parameters of functions.
+#ifndef LWI_CODEGEN_WRITER_H
+#define LWI_CODEGEN_WRITER_H
+
+#include "codegen/casadi.h"
+#include "codegen/functions.h"
+
+/** What the files of a model are written from. */
+typedef struct lwi_codegen_writer {
+    const lw_model *model;
+    const lwi_elements *elements;
+    const char *name, *directory;
+    char upper[128];
+    lwi_codegen_graph graph[LW_CODEGEN_COUNT];
+    bool casadi;
+    int lanes; ///< 0: none
+    lwi_codegen_graph jacobian[LWI_CASADI_JACOBIANS];
+} lwi_codegen_writer;
+
+/** [LW_CODEGEN_COUNT] names of the functions, after that of the model; their parameters, outputs last. */
+extern const char *const lwi_codegen_names[];
+extern const char *const lwi_codegen_parameters[];
+/** Does the model have the function? */
+bool lwi_codegen_applies(const lwi_codegen_writer *writer, int function);
+/** May the function fail? */
+bool lwi_codegen_returns_code(const lwi_codegen_writer *writer, int function);
+/** Letters with NAME, UPPER and LANES replaced. */
+void lwi_codegen_template(FILE *file, const lwi_codegen_writer *writer, const char *letters);
+
+#endif
