@@ -161,7 +161,7 @@ static lwi_slope_state slope_state(const lwi_recording *s, double t, const doubl
 
 static lwi_number_state number_state(const lwi_recording *s, double t, const double *x)
 {
-    return (lwi_number_state){s->model, &s->d, &s->tree, t, x + s->nq, s->lambda};
+    return (lwi_number_state){s->model, &s->d, &s->tree, t, x + s->nq, s->lambda, s->inputs};
 }
 
 // to [n] += A' x, A [rows][n]
@@ -425,9 +425,7 @@ static lw_status make_slopes(lwi_recording *s, int nby, lw_error *error)
                                   .relative = s->desc->step > 0 ? s->desc->step : RELATIVE,
                                   .together = !s->sim && s->run->columns.level <= LW_OBSERVE_TWIST};
     TRY(lwi_slopes_create(&desc, &s->arena, s->slope, &s->nslope, error));
-    s->numbers.places = false;
-    for (int k = 0; k < s->nslope; k++)
-        s->numbers.places = s->numbers.places || (s->slope[k].local && s->slope[k].places);
+    lwi_slopes_choose_numbers(s->slope, s->nslope, &s->numbers);
     return LW_OK;
 }
 

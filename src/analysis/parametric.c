@@ -112,9 +112,7 @@ static lw_status create(lw_parametric *p, const char *const *by, lw_error *error
                                   .together = true,
                                   .any = true};
     TRY(lwi_slopes_create(&desc, &p->arena, p->slope, &p->nslope, error));
-    p->numbers.places = false;
-    for (int k = 0; k < p->nby; k++)
-        p->numbers.places = p->numbers.places || (p->slope[k].local && p->slope[k].places);
+    lwi_slopes_choose_numbers(p->slope, p->nslope, &p->numbers);
     return LW_OK;
 }
 
@@ -167,7 +165,7 @@ static lw_status fill_rows(lw_parametric *p, double t, const double *q, const do
 {
     const size_t n = (size_t)p->n, m = (size_t)p->m, nnode = (size_t)p->model->nnode,
                  nby = (size_t)p->nby;
-    const lwi_number_state at = {p->model, &p->d, &p->tree, t, v, p->lambda};
+    const lwi_number_state at = {p->model, &p->d, &p->tree, t, v, p->lambda, inputs};
     lwi_generalised_forces(p->model, &p->d, &p->tree, t, q, v, inputs, p->force); // at the state
     for (size_t i = 0; i < n + m; i++) {
         double(*way)[6] = p->way + i * nnode;

@@ -58,7 +58,7 @@ void lwi_projection_state(lwi_recording *s, double t, double *x)
 
 static lwi_number_state number_state(const lwi_recording *s, const lwi_slope_state *at)
 {
-    return (lwi_number_state){s->model, &s->d, &s->tree, at->t, at->v, at->lambda};
+    return (lwi_number_state){s->model, &s->d, &s->tree, at->t, at->v, at->lambda, at->inputs};
 }
 
 static double dot(int n, const double *a, const double *b)

@@ -199,7 +199,7 @@ static lw_status make_probe(const lwi_slopes_desc *d, lwi_arena *arena, random_s
     lwi_inverse_derivatives(d->model, d->d, d->work, t, r->q, r->v, r->vdot, d->inputs, r->by_q,
                             r->by_v, d->d->M);
     lwi_generalised_forces(d->model, d->d, d->work, t, r->q, r->v, d->inputs, r->increment);
-    const lwi_number_state at = {d->model, d->d, d->work, t, r->v, r->lambda};
+    const lwi_number_state at = {d->model, d->d, d->work, t, r->v, r->lambda, d->inputs};
     const double(*way)[6] = (const double(*)[6])r->way;
     lwi_number_ways(&at, r->u, r->way);
     lwi_number_gradient(d->numbers, &at, r->u, r->nu, way, 1, r->gradient);

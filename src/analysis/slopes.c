@@ -4,6 +4,7 @@
 #include "base/assert.h"
 #include "base/linear.h"
 #include "batch/vary.h"
+#include "model/forces/item.h"
 #include "spatial/rotation.h"
 
 #include <math.h>
@@ -12,8 +13,9 @@
 // Order four: (8 (f(h) - f(-h)) - (f(2h) - f(-2h))) / 12h
 static const int side_of[LWI_SLOPE_SIDES] = LWI_SLOPE_STEPS;
 static const double weight[LWI_SLOPE_SIDES] = {1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12};
-#define ROUND_OFF 1e-13 // of sums
-#define SAME 1e-13      // relative changes below it are round-off
+#define ROUND_OFF 1e-13       // of sums
+#define SAME 1e-13            // relative changes below it are round-off
+enum { LARGEST_FORCE = 512 }; // bytes of its parameters
 
 static lw_status no_memory(lw_error *error)
 {
@@ -127,11 +129,17 @@ static bool same_states(const lw_function_desc *a, const lw_function_desc *b)
     return shape && same_numbers(x, y, LWI_COUNT(x)) &&
            same_numbers(a->states, b->states, a->nstate) &&
            same_numbers(a->numerator, b->numerator, a->nnumerator) &&
-           same_numbers(a->denominator, b->denominator, a->ndenominator) &&
+           same_numbers(a->denominator, b->denominator, a->ndenominator);
+}
+
+static bool same_formulas(const lw_function_desc *a, const lw_function_desc *b)
+{
+    return same_text(a->formula, b->formula) && same_text(a->formula2, b->formula2) &&
            same_text(a->reference_rate, b->reference_rate) &&
            same_text(a->measured_rate, b->measured_rate);
 }
 
+// But for the texts of formulas.
 static bool same_function(const lw_function_desc *a, const lw_function_desc *b)
 {
     const double x[] = {a->value, a->offset, a->amplitude, a->omega, a->phase,
@@ -144,8 +152,7 @@ static bool same_function(const lw_function_desc *a, const lw_function_desc *b)
     return shape && same_numbers(x, y, LWI_COUNT(x)) &&
            same_numbers(a->coefficients, b->coefficients, a->ncoefficient) &&
            same_numbers(a->t, b->t, n) && same_numbers(a->y, b->y, values) &&
-           same_numbers(a->x2, b->x2, a->npoint2) && same_text(a->formula, b->formula) &&
-           same_text(a->formula2, b->formula2) && same_states(a, b);
+           same_numbers(a->x2, b->x2, a->npoint2) && same_states(a, b);
 }
 
 // What a joint with drives does may follow from these at some times alone.
@@ -156,13 +163,46 @@ static bool same_joint(const lwi_joint *a, const lwi_joint *b)
            same_numbers(a->mount.about, b->mount.about, 3);
 }
 
+// Do the formulas of function i differ in numbers alone?
+static bool same_programs(const lw_model *a, const lw_model *b, int i)
+{
+    for (int k = 0; k < LWI_FUNCTION_FORMULAS; k++) {
+        const lwi_formula *f = lwi_function_formula(&a->function[i], k),
+                          *g = lwi_function_formula(&b->function[i], k);
+        if (!f != !g || (f && (f->ncode != g->ncode || f->nname != g->nname))) return false;
+        for (int c = 0; f && c < f->ncode; c++)
+            if (f->code[c].operation != g->code[c].operation ||
+                f->code[c].index != g->code[c].index)
+                return false;
+        for (int c = 0; f && c < f->nname; c++)
+            if (f->name[c].kind != g->name[c].kind || f->name[c].index != g->name[c].index)
+                return false;
+    }
+    return true;
+}
+
+// Do two sides have formulas with other numbers?
+static bool formulas_differ(const lw_model *a, const lw_model *b)
+{
+    for (int i = 0; i < a->desc.nfunction && i < b->desc.nfunction; i++)
+        if (!same_formulas(&a->desc.function[i], &b->desc.function[i])) return true;
+    return false;
+}
+
+// Those that only forces and rates of states read: in a model without motions that functions prescribe.
+static bool same_but_for_numbers(const lw_model *a, const lw_model *b, int i)
+{
+    if (!same_function(&a->desc.function[i], &b->desc.function[i])) return false;
+    if (same_formulas(&a->desc.function[i], &b->desc.function[i])) return true;
+    return !a->driven && a->nmode == 0 && same_programs(a, b, i);
+}
+
 // Do two sides have the same functions, and of a driven model the same joints?  Otherwise their equations may be equal
 // at one time and differ at another.
 static bool same_at_all_times(const lw_model *a, const lw_model *b)
 {
     bool same = a->desc.nfunction == b->desc.nfunction;
-    for (int i = 0; same && i < a->desc.nfunction; i++)
-        same = same_function(&a->desc.function[i], &b->desc.function[i]);
+    for (int i = 0; same && i < a->desc.nfunction; i++) same = same_but_for_numbers(a, b, i);
     for (int j = 0; same && a->driven && j < a->njoint; j++)
         same = same_joint(&a->joint[j], &b->joint[j]);
     return same;
@@ -339,6 +379,34 @@ static void collect_frame(const collector *to, const lw_model *model,
     to->slope->places = true;
 }
 
+static group loads_of(const lw_model *model, int force)
+{
+    const lwi_force *f = &model->force[force];
+    group g = {.n = f->type->nnumber, .x = {0}};
+    for (int k = 0; k < g.n; k++)
+        memcpy(&g.x[k], (const char *)f->par + f->type->number[k], sizeof g.x[k]);
+    return g;
+}
+
+static const lwi_instruction *constant_of(const lw_model *model, const lwi_number_constant *c)
+{
+    const lwi_formula *f = lwi_function_formula(&model->function[c->function], c->formula);
+    return f && c->instruction < f->ncode ? &f->code[c->instruction] : NULL;
+}
+
+static void collect_constant(const collector *to, const lwi_number_constant *c, int number)
+{
+    double f[LWI_SLOPE_SIDES], size = 0;
+    for (int s = 0; s < LWI_SLOPE_SIDES; s++) {
+        const lwi_instruction *in = constant_of(to->slope->side[s].model, c);
+        if (!in || in->operation != LWI_FORMULA_NUMBER) return;
+        f[s] = in->value;
+        size = fmax(size, fabs(f[s]));
+    }
+    const double change = lwi_slope_difference(f, to->slope->step);
+    if (fabs(f[LWI_SLOPE_SIDES - 1] - f[0]) > SAME * size) collect(to, number, &change, 1);
+}
+
 static void collect_numbers(const lw_model *model, const lwi_model_numbers *n, const collector *to)
 {
     double change[12];
@@ -357,6 +425,10 @@ static void collect_numbers(const lw_model *model, const lwi_model_numbers *n, c
     for (int i = 0; i < n->nspring; i++)
         collect_group(to, spring_of, n->of[i].force, 3, n->spring + LWI_NUMBERS_SPRING * i);
     collect_group(to, gravity_of, 0, 3, n->gravity);
+    for (int i = 0; i < n->nloads; i++)
+        collect_group(to, loads_of, n->loads[i].force,
+                      model->force[n->loads[i].force].type->nnumber, n->loads[i].first);
+    for (int i = 0; i < n->nconstant; i++) collect_constant(to, &n->constant[i], n->constants + i);
 }
 
 static lw_status find_numbers(const lw_model *model, const lwi_model_numbers *n, lwi_slope *slope,
@@ -450,11 +522,44 @@ static bool force_differs(const lwi_slope *slope, const lwi_slope_state *at, int
     return fabs(a - b) > SAME * (fabs(a) + fabs(b));
 }
 
-static bool is_number(const lwi_model_numbers *numbers, int force)
+static size_t parameters_of(const lwi_force_type *type)
+{
+    for (int k = 0; k < LWI_FORCE_ITEMS; k++)
+        if (lwi_force_items[k]->type == type) return lwi_force_items[k]->par_size;
+    return 0;
+}
+
+// Do the parameters of two forces differ in their numbers alone?
+static bool same_but_numbers(const lwi_force *a, const lwi_force *b)
+{
+    unsigned char copy[LARGEST_FORCE];
+    const size_t size = parameters_of(a->type);
+    if (size == 0 || size > sizeof copy || a->type != b->type) return false;
+    memcpy(copy, b->par, size);
+    for (int k = 0; k < a->type->nnumber; k++)
+        memcpy(copy + a->type->number[k], (const char *)a->par + a->type->number[k],
+               sizeof(double));
+    return memcmp(copy, a->par, size) == 0;
+}
+
+static bool is_number(const lwi_slope *slope, const lwi_model_numbers *numbers, int force)
 {
     for (int i = 0; i < numbers->nspring; i++)
         if (numbers->of[i].force == force) return true;
+    for (int i = 0; i < numbers->nloads; i++)
+        if (numbers->loads[i].force == force)
+            return same_but_numbers(&slope->side[0].model->force[force],
+                                    &slope->side[LWI_SLOPE_SIDES - 1].model->force[force]);
     return false;
+}
+
+// May rates of states, or forces on joints that are no numbers, read formulas that differ?
+static bool may_read(const lwi_slope *slope, const lwi_force *force)
+{
+    const lw_model *model = slope->side[0].model;
+    if (force->type != &lwi_force_signal_states && force->type != &lwi_force_joint_spring)
+        return false;
+    return formulas_differ(model, slope->side[LWI_SLOPE_SIDES - 1].model);
 }
 
 static lw_status find_forces(lwi_slope *slope, const lwi_model_numbers *numbers,
@@ -468,8 +573,9 @@ static lw_status find_forces(lwi_slope *slope, const lwi_model_numbers *numbers,
     for (int i = 0; i < model->nforce; i++) {
         const int iv = lwi_force_acts_on(&model->force[i]).iv,
                   speed = iv < 0 ? -1 : lwi_tree_speed(model, iv);
-        if (is_number(numbers, i)) continue;
-        if (!may_pause(&model->force[i], &slope->side[LWI_SLOPE_SIDES - 1].model->force[i]) &&
+        if (is_number(slope, numbers, i)) continue;
+        if (!may_read(slope, &model->force[i]) &&
+            !may_pause(&model->force[i], &slope->side[LWI_SLOPE_SIDES - 1].model->force[i]) &&
             !force_differs(slope, at, i, speed, u, way, rate))
             continue;
         slope->force[slope->nforce] = i;
@@ -722,10 +828,27 @@ static bool forces_read_places(const lw_model *model)
 bool lwi_slope_changes_motion(const lwi_slope *slope, const lw_model *model)
 {
     const lw_model *side = slope->side[0].model;
-    if (!slope->local || slope->places) return true;
+    if (!slope->local || slope->places || formulas_differ(side, model)) return true;
     for (int b = 1; b < model->nbody; b++)
         if (!same_numbers(side->body[b].com, model->body[b].com, 3)) return true;
     return false;
+}
+
+void lwi_slopes_choose_numbers(const lwi_slope *slope, int n, lwi_model_numbers *numbers)
+{
+    numbers->places = numbers->by_loads = false;
+    for (int i = 0; i < numbers->nconstant; i++) numbers->used[i] = false;
+    for (int k = 0; k < n; k++) {
+        if (!slope[k].local) continue;
+        numbers->places = numbers->places || slope[k].places;
+        for (int i = 0; i < slope[k].count; i++) {
+            const int number = slope[k].number[i];
+            if (number >= numbers->constants)
+                numbers->used[number - numbers->constants] = true;
+            else if (number >= numbers->gravity + 3)
+                numbers->by_loads = true;
+        }
+    }
 }
 
 lw_status lwi_slope_test(lwi_slope *slope, const lwi_model_numbers *numbers,

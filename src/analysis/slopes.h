@@ -98,6 +98,8 @@ lw_status lwi_slope_test(lwi_slope *slope, const lwi_model_numbers *numbers,
 /** May it change poses and velocities as functions of coordinates and speeds?  Masses and forces do not, except mass
  *  centres. */
 bool lwi_slope_changes_motion(const lwi_slope *slope, const lw_model *model);
+/** Derivatives of the model are found by those numbers alone by which slopes [n] have some. */
+void lwi_slopes_choose_numbers(const lwi_slope *slope, int n, lwi_model_numbers *numbers);
 /** The derivative by the numbers that the parameter changes, of one that changes others too 0. */
 double lwi_slope_by_numbers(const lwi_slope *slope, const double *gradient);
 /** Rows by which equations are multiplied. */

@@ -203,7 +203,8 @@ static lw_status add_stage(variation *r, int stage, double t, double h, const do
     const lwi_tableau *rk = s->tableau;
     const size_t size = (size_t)s->nt, all = size * (size_t)r->nby;
     TRY(linearise(s, t, x, vdot, error));
-    const lwi_number_state numbers = {s->model, &s->d, &s->tree, t, x + s->nq, s->lambda};
+    const lwi_number_state numbers = {s->model,  &s->d,     &s->tree, t,
+                                      x + s->nq, s->lambda, s->inputs};
     const lwi_slope_state at = {t,         x,        x + s->nq,        vdot,        s->lambda,
                                 s->inputs, &s->tree, x + s->nq + s->n, s->d.tangent};
     if (stage == 0) project(r, &at);

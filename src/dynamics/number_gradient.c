@@ -4,6 +4,7 @@
 #include "dynamics/number_gradient.h"
 
 #include "base/assert.h"
+#include "model/signals/functions.h"
 #include "spatial/motion.h"
 
 #include <string.h>
@@ -28,9 +29,92 @@ static bool find_spring(const lw_model *model, const lwi_force *force, lwi_numbe
     return false;
 }
 
+// ----------------------------------------------------------------------------- forces and formulas
+
+static lw_status create_loads(const lw_model *model, lwi_arena *arena, lwi_model_numbers *n)
+{
+    n->loads = LWI_PUSH(arena, lwi_number_loads, model->nforce);
+    if (!n->loads) return LW_ERR_MEMORY;
+    for (int i = 0; i < model->nforce; i++) {
+        if (!model->force[i].type->by_numbers) continue;
+        n->loads[n->nloads++] = (lwi_number_loads){i, n->n};
+        n->n += model->force[i].type->nnumber;
+    }
+    return LW_OK;
+}
+
+// Counts the numbers of formulas; or stores them.
+static int list_constants(const lw_model *model, lwi_number_constant *to)
+{
+    int count = 0;
+    for (int i = 0; i < model->desc.nfunction; i++)
+        for (int k = 0; k < LWI_FUNCTION_FORMULAS; k++) {
+            const lwi_formula *f = lwi_function_formula(&model->function[i], k);
+            for (int c = 0; f && c < f->ncode; c++) {
+                if (f->code[c].operation != LWI_FORMULA_NUMBER) continue;
+                if (to) to[count] = (lwi_number_constant){i, k, c};
+                count++;
+            }
+        }
+    return count;
+}
+
+// Functions of which the value depends on that of function i, itself included.
+static void mark_reached(const lw_model *model, int i, bool *on)
+{
+    const lwi_function *f = &model->function[i];
+    if (on[i]) return;
+    on[i] = true;
+    for (int k = 0; f->desc.type == LW_FUNCTION_SUM && k < f->desc.nterm; k++)
+        if (f->desc.terms[k].index > 0) mark_reached(model, f->desc.terms[k].index - 1, on);
+    for (int k = 0; k < LWI_FUNCTION_FORMULAS; k++) {
+        const lwi_formula *formula = lwi_function_formula(f, k);
+        for (int c = 0; formula && c < formula->nname; c++)
+            if (formula->name[c].kind == LWI_READ_SIGNAL && formula->name[c].index > 0)
+                mark_reached(model, formula->name[c].index - 1, on);
+    }
+}
+
+static int list_reached(const lw_model *model, const lwi_model_numbers *n, bool *on, int *to)
+{
+    const size_t count = (size_t)model->desc.nfunction;
+    int used = 0;
+    for (int i = 0; i < model->desc.nfunction; i++) {
+        memset(on, 0, count * sizeof *on);
+        mark_reached(model, i, on);
+        if (to) n->first_reached[i] = used;
+        for (int c = 0; c < n->nconstant; c++) {
+            if (!on[n->constant[c].function]) continue;
+            if (to) to[used] = c;
+            used++;
+        }
+    }
+    if (to) n->first_reached[count] = used;
+    return used;
+}
+
+static lw_status create_constants(const lw_model *model, lwi_arena *arena, lwi_model_numbers *n)
+{
+    n->constants = n->n;
+    n->nconstant = list_constants(model, NULL);
+    n->n += n->nconstant;
+    n->constant = LWI_PUSH(arena, lwi_number_constant, n->nconstant);
+    n->used = LWI_PUSH(arena, bool, n->nconstant);
+    n->first_reached = LWI_PUSH(arena, int, model->desc.nfunction + 1);
+    bool *on = LWI_PUSH(arena, bool, model->desc.nfunction);
+    if (!n->constant || !n->used || !n->first_reached || !on) return LW_ERR_MEMORY;
+    list_constants(model, n->constant);
+    for (int i = 0; i < n->nconstant; i++) n->used[i] = true;
+    n->reached = LWI_PUSH(arena, int, list_reached(model, n, on, NULL));
+    if (!n->reached) return LW_ERR_MEMORY;
+    list_reached(model, n, on, n->reached);
+    return LW_OK;
+}
+
 lw_status lwi_numbers_create(const lw_model *model, lwi_arena *arena, lwi_model_numbers *n)
 {
     *n = (lwi_model_numbers){.places = true,
+                             .by_loads = true,
                              .of = LWI_PUSH(arena, lwi_number_spring, model->nforce),
                              .load = LWI_PUSH(arena, lwi_number_load, model->nnode)};
     if (!n->of || !n->load) return LW_ERR_MEMORY;
@@ -45,7 +129,8 @@ lw_status lwi_numbers_create(const lw_model *model, lwi_arena *arena, lwi_model_
     n->spring = n->cut + LWI_NUMBERS_CUT * model->nloop;
     n->gravity = n->spring + LWI_NUMBERS_SPRING * n->nspring;
     n->n = n->gravity + 3;
-    return LW_OK;
+    TRY(create_loads(model, arena, n));
+    return create_constants(model, arena, n);
 }
 
 void lwi_numbers_frame(const double R[9], const double r[3], const double dR[9], const double dr[3],
@@ -348,6 +433,86 @@ static void add_springs(const lwi_model_numbers *n, const lwi_number_state *at, 
     }
 }
 
+// What loads on the bodies of a force do along u.
+static double power_of(const lwi_number_state *at, const lwi_force_place *place,
+                       const double load[2][6], const double (*way)[6])
+{
+    double sum = 0;
+    for (int side = 0; side < place->n; side++) {
+        const int body = place->body[side];
+        if (body == 0) continue;
+        const double *x = way[at->model->body_node[at->model->body[body].carrier]];
+        double v[3];
+        v3_cross(v, x + 3, at->work->body_r[body]);
+        v3_add(v, v, x);
+        sum += v3_dot(load[side], v) + v3_dot(load[side] + 3, x + 3);
+    }
+    return sum;
+}
+
+// By the numbers of formulas that a signal depends on, where its unit does `power` along u.
+static void add_constants(const lwi_model_numbers *n, const lwi_number_state *at,
+                          const lwi_now *now, lw_signal signal, double power, double *gradient)
+{
+    if (signal.index <= 0 || power == 0) return;
+    for (int i = n->first_reached[signal.index - 1]; i < n->first_reached[signal.index]; i++) {
+        const int c = n->reached[i];
+        const lwi_number_constant *of = &n->constant[c];
+        if (!n->used[c]) continue;
+        const lwi_formula *formula =
+            lwi_function_formula(&at->model->function[of->function], of->formula);
+        const lwi_seed seed = {
+            .iq = -1, .iv = -1, .spring = -1, .number = &formula->code[of->instruction]};
+        double f[3];
+        lwi_signal_jet(at->model->function, signal, now, &seed, f);
+        gradient[n->constants + c] -= power * f[1];
+    }
+}
+
+static void add_signals(const lwi_model_numbers *n, const lwi_number_state *at, const double *u,
+                        const double (*way)[6], double scale, const lwi_force_state *state,
+                        double *gradient)
+{
+    const lwi_now now = lwi_now_at(state->kin, at->t, at->inputs);
+    for (int i = 0; i < n->nspring; i++) {
+        const lwi_joint_spring_par *p = at->model->force[n->of[i].force].par;
+        add_constants(n, at, &now, p->force, scale * u[n->of[i].speed], gradient);
+        add_constants(n, at, &now, p->effort, scale * u[n->of[i].speed], gradient);
+    }
+    for (int i = 0; i < n->nloads; i++) {
+        const lwi_force *force = &at->model->force[n->loads[i].force];
+        const lwi_force_place place = lwi_force_acts_on(force);
+        lwi_force_signal signal[LWI_FORCE_SIGNALS];
+        const int count =
+            force->type->signals ? force->type->signals(force->par, state, signal) : 0;
+        for (int k = 0; k < count; k++)
+            add_constants(n, at, &now, signal[k].signal,
+                          scale * power_of(at, &place, (const double(*)[6])signal[k].load, way),
+                          gradient);
+    }
+}
+
+static void add_loads(const lwi_model_numbers *n, const lwi_number_state *at, const double *u,
+                      const double (*way)[6], double scale, double *gradient)
+{
+    bool constants = false;
+    for (int i = 0; i < n->nconstant; i++) constants = constants || n->used[i];
+    if (!constants && !n->by_loads) return;
+    const lwi_kin kin = lwi_tree_kin(at->work);
+    const lwi_force_state state = {
+        .kin = &kin, .model = at->model, .t = at->t, .inputs = at->inputs};
+    for (int i = 0; n->by_loads && i < n->nloads; i++) {
+        const lwi_force *force = &at->model->force[n->loads[i].force];
+        const lwi_force_place place = lwi_force_acts_on(force);
+        double load[LWI_FORCE_NUMBERS][2][6];
+        force->type->by_numbers(force->par, &state, load);
+        for (int k = 0; k < force->type->nnumber; k++)
+            gradient[n->loads[i].first + k] -=
+                scale * power_of(at, &place, (const double(*)[6])load[k], way);
+    }
+    if (constants) add_signals(n, at, u, way, scale, &state, gradient);
+}
+
 // By inboard frame k and gravity; children first.
 static void add_frame(const lwi_model_numbers *n, const lwi_number_state *at, int k,
                       const double *u, const double (*way)[6], double scale, double *gradient)
@@ -386,6 +551,7 @@ void lwi_number_gradient(const lwi_model_numbers *n, const lwi_number_state *at,
                    gradient + n->gravity);
     }
     add_springs(n, at, u, scale, gradient + n->spring);
+    add_loads(n, at, u, way, scale, gradient);
     if (!n->places) return;
     memset(n->load, 0, (size_t)model->nnode * sizeof *n->load);
     const row_factors rows = {.nu = nu, .lambda = at->lambda};

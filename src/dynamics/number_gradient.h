@@ -29,12 +29,27 @@ typedef struct lwi_number_load {
 /** Order of the numbers: of each node mass, first moment [3], inertia [6] about the link's origin; of each node the
  *  displacement [6] of its inboard joint frame in axes of the parent's link about its origin (ground: world); of each
  *  loop-closing joint those of F1 and F2 [6] in the links of their bodies, and its length; of each spring stiffness,
- *  damping, offset; gravity [3]. */
+ *  damping, offset; gravity [3]; of each force between bodies its numbers (lwi_force_type.number); numbers of formulas. */
+typedef struct lwi_number_loads {
+    int force, first; ///< a force with numbers; the first of these
+} lwi_number_loads;
+/** A number of a formula of a function. */
+typedef struct lwi_number_constant {
+    int function, formula, instruction;
+} lwi_number_constant;
+
 typedef struct lwi_model_numbers {
     int n;                                    ///< of all
     int inertia, frame, cut, spring, gravity; ///< first ones
     bool
         places; ///< derivatives by places are wanted; set by lwi_numbers_create, cleared by the user
+    lwi_number_loads *loads; ///< [nloads]
+    int nloads, constants, nconstant;
+    lwi_number_constant *constant; ///< [nconstant], number constants + i
+    bool *used;                    ///< [nconstant] derivatives are wanted; as `places`
+    bool by_loads;                 ///< the same of forces
+    int *first_reached,
+        *reached; ///< [functions + 1] constants that each function's value depends on
     int nspring;
     lwi_number_spring *of; ///< [nspring]
     lwi_number_load *load; ///< [nnode] scratch
@@ -48,6 +63,7 @@ typedef struct lwi_number_state {
     const lwi_tree_work *work; ///< positions, world frames
     double t;
     const double *v, *lambda; ///< lambda: of the rows
+    const double *inputs;     ///< NULL: zeros
 } lwi_number_state;
 
 /** @return LW_ERR_MEMORY */

@@ -3,6 +3,7 @@
 #include "analysis/analysis_cases.h"
 #include "analysis/slope_groups.h"
 #include "batch/vary.h"
+#include "kinematics/displacement.h"
 #include "support/random_model.h"
 
 #include <linkwork/dynamics.h>
@@ -324,6 +325,67 @@ static void test_many_independent(void **state)
     end(&b);
 }
 
+// Numbers of forces between bodies and of formulas that forces read, also through other signals.
+static const char forces_text[] =
+    "linkwork: 1\n"
+    "parameters: {k: 40, c: 2, l: 0.4, kx: 30, kz: 20, rx: 3, ry: 2, cy: 1, dx: 0.2, dz: 0.1, fx: "
+    "2,\n"
+    "  tz: 0.7, drag: 0.3, rough: 0.2, turn: 0.1, whirl: 0.05, gain: 3, bend: 0.8, pull: 1.3, "
+    "lift: 2,\n"
+    "  both: 1.5}\n"
+    "signals:\n"
+    "  inner: {type: formula, of: \"sin(bend*body.b.x)*gain + 0.2*A.qd0\"}\n"
+    "  outer: {type: formula, of: \"pull*inner^2 - both*spring.S.length\"}\n"
+    "  bent: {type: curve, of: \"lift*A.q0\", x: [-9, -1, 0.5, 9], y: [-1, 2, 3, 4]}\n"
+    "gravity: [0, 0, -9.81]\n"
+    "bodies:\n"
+    "  a: {mass: 1, inertia: [0.1, 0.2, 0.15, 0, 0, 0], position: [0.5, 0, 0], velocity: [0.2, "
+    "0.1, 0],\n"
+    "    angular_velocity: [0.3, 0.5, -0.2]}\n"
+    "  b: {mass: 2, inertia: [0.1, 0.2, 0.15, 0, 0, 0], position: [1, 0.2, 0], orientation: [0.8, "
+    "0.6, 0, 0],\n"
+    "    velocity: [0.1, 0.3, 0], angular_velocity: [-0.3, 0.1, 0.4]}\n"
+    "  c: {mass: 2, inertia: [0.1, 0.2, 0.15, 0, 0, 0], position: [0, 0, -1]}\n"
+    "joints:\n"
+    "  A: {type: revolute, between: [ground, c], at: [0, 0, 0], axis: [0, 1, 0], q: [0.2], qd: "
+    "[0.4],\n"
+    "    effort: {q0: outer}}\n"
+    "forces:\n"
+    "  S: {type: spring, between: [c, a], point1: [0, 0, 0.1], point2: [0.1, 0, 0], stiffness: k, "
+    "damping: c,\n"
+    "    length: l, force: bent}\n"
+    "  B: {type: bushing, between: [a, b], at: [0.8, 0.1, 0.1], stiffness: [kx, 10, kz, rx, ry, "
+    "1],\n"
+    "    damping: [1, cy, 1, dx, 0.1, dz]}\n"
+    "  W: {type: wrench, body: b, point: [0.1, 0.2, 0], force: [fx, 2*both, 1], torque: [0, 0, "
+    "tz], axes: body,\n"
+    "    scale: {type: sine, amplitude: 2, omega: 3}, force_of: [outer, inner, bent]}\n"
+    "  D: {type: drag, body: a, point: [0, 0.1, 0], linear: drag, quadratic: rough, angular: "
+    "turn,\n"
+    "    angular_quadratic: whirl}\n";
+
+static void test_forces(void **state)
+{
+    (void)state;
+    static const char *const by[] = {"k",    "c",     "l",    "kx",   "kz",   "rx",   "ry",
+                                     "cy",   "dx",    "dz",   "fx",   "tz",   "drag", "rough",
+                                     "turn", "whirl", "gain", "bend", "pull", "lift", "both"};
+    bench b = begin(forces_text, LWI_COUNT(by), by);
+    // the bodies leave the place at which they are drawn, where the bushing is without force
+    static const double moved[] = {0.2, 0.1, -0.1, 0.1, 0.3, -0.2, 0.1,
+                                   0.2, 0.3, -0.1, 0.2, 0.1, 0.1};
+    assert_int_equal(b.n, LWI_COUNT(moved));
+    lwi_displace(b.model, b.q, moved);
+    lwt_ok(lw_parametric_inverse(b.p, 0.3, b.q, b.v, b.vdot, NULL, b.by_p),
+           lw_parametric_error(b.p));
+    compare(&b, by, false);
+    lwt_ok(lw_parametric_forward(b.p, 0.3, b.q, b.v, b.tau, NULL, b.vdot, b.by_p),
+           lw_parametric_error(b.p));
+    compare(&b, by, true);
+    for (int k = 0; k < b.nby; k++) assert_true(lw_parametric_is_exact(b.p, k));
+    end(&b);
+}
+
 static void refused(const lw_model *model, const char *by, const char *text)
 {
     lw_error error;
@@ -357,6 +419,7 @@ int main(void)
                                        cmocka_unit_test(test_many),
                                        cmocka_unit_test(test_ways),
                                        cmocka_unit_test(test_many_independent),
+                                       cmocka_unit_test(test_forces),
                                        cmocka_unit_test(test_wrong_use)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -389,6 +389,39 @@ static void test_corner_by_adjoint(void **state)
 }
 
 // The rocker may not become longer: its derivative is not known, the other one is.
+// Numbers of formulas act on forces, on rates of states, on events, and on columns themselves.
+static void test_formulas_by_adjoint(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\n"
+        "gravity: [0, -9.81, 0]\n"
+        "parameters: {g: 3, h: 0.4, k: 30, r: 2, m: 1.2, on: 0.35}\n"
+        "signals:\n"
+        "  u: {type: formula, of: \"-g*sin(A.q0 - B.q0) + h*body.b.vx\"}\n"
+        "  total: {type: integral, of: \"r*u^2 - 0.3*total\"}\n"
+        "  s: {type: switch, value: 0}\n"
+        "bodies:\n"
+        "  a: {mass: m, com: [0.3, 0, 0], inertia: [0.01, 0.05, 0.05, 0, 0, 0]}\n"
+        "  b: {mass: 1, com: [0.3, 0, 0], inertia: [0.01, 0.05, 0.05, 0, 0, 0], position: [0.6, 0, "
+        "0]}\n"
+        "joints:\n"
+        "  A: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, 0, 1], effort: {q0: "
+        "u}}\n"
+        "  B: {type: revolute, between: [a, b], at: [0.6, 0, 0], axis: [0, 0, 1], effort: {q0: "
+        "s}}\n"
+        "forces:\n"
+        "  S: {type: spring, between: [ground, b], point1: [0.5, 1, 0], point2: [0.2, 0, 0], "
+        "stiffness: k,\n"
+        "    damping: 0.5, length: 0.6, force: total}\n"
+        "events: {kick: {when: A.q0 < -on, set: {s: r*A.qd0}}}\n"
+        "measures: {u: signal.u.value, total: signal.total.value, x: body.b.x}\n"
+        "simulation: {duration: 0.8, sample: 0.2}\n";
+    static const char *const by[] = {"g", "h", "k", "r", "m", "on"};
+    all_methods_agree(text, LWI_COUNT(by), by, LW_STATISTIC_LAST, 1e-8);
+    all_methods_agree(text, LWI_COUNT(by), by, LW_STATISTIC_RMS, 1e-8);
+}
+
 static void test_failed_variant(void **state)
 {
     (void)state;
@@ -449,6 +482,7 @@ int main(void)
                                        cmocka_unit_test(test_loose_loop_by_adjoint),
                                        cmocka_unit_test(test_groups_by_adjoint),
                                        cmocka_unit_test(test_corner_by_adjoint),
+                                       cmocka_unit_test(test_formulas_by_adjoint),
                                        cmocka_unit_test(test_failed_variant),
                                        cmocka_unit_test(test_wrong_use)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -295,6 +295,42 @@ static void differentiate(const void *par, const lwi_force_state *s, int n,
     }
 }
 
+static const size_t load_numbers[] = {
+    offsetof(lwi_bushing_par, stiffness[0]), offsetof(lwi_bushing_par, stiffness[1]),
+    offsetof(lwi_bushing_par, stiffness[2]), offsetof(lwi_bushing_par, stiffness[3]),
+    offsetof(lwi_bushing_par, stiffness[4]), offsetof(lwi_bushing_par, stiffness[5]),
+    offsetof(lwi_bushing_par, damping[0]),   offsetof(lwi_bushing_par, damping[1]),
+    offsetof(lwi_bushing_par, damping[2]),   offsetof(lwi_bushing_par, damping[3]),
+    offsetof(lwi_bushing_par, damping[4]),   offsetof(lwi_bushing_par, damping[5])};
+
+static void by_numbers(const void *par, const lwi_force_state *s, double (*load)[2][6])
+{
+    const lwi_bushing_par *p = par;
+    const strain at = strain_of(p, s->kin);
+    static const double still[3];
+    double rate[6];
+    rates_of(p, s->kin, &at, rate, rate + 3);
+    memset(load, 0, LWI_COUNT(load_numbers) * sizeof *load);
+    for (int i = 0; i < LWI_COUNT(load_numbers); i++) {
+        const bool stiffness = i < 6, turns = i % 6 >= 3;
+        const double *x = !stiffness ? (turns ? rate + 3 : rate) : turns ? at.a : at.d;
+        double y[3] = {0}, f[3], *to[2] = {load[i][0], load[i][1]};
+        y[i % 3] = -x[i % 3];
+        if (stiffness && turns)
+            transposed_rate(f, at.a, y);
+        else
+            v3_copy(f, y);
+        m3_mul_v(f, at.R1, f);
+        for (int side = 0; side < 2; side++) {
+            const double sign = side ? 1 : -1;
+            if (turns)
+                v3_axpy(to[side] + 3, sign, f);
+            else
+                add_load_change(to[side], sign, still, f, side ? at.arm2 : at.arm1, still);
+        }
+    }
+}
+
 static const lwi_quantity quantities[] = {
     LWI_OUTPUT("bushing", "displacement", LWI_OUTPUT_VECTOR("", "F1"), .unit = {"m"},
                .summary = "displacement of the second frame's origin"),
@@ -343,6 +379,9 @@ const lwi_force_type lwi_force_bushing = {
                     .next_break = NULL, .modes = NULL, .varies = NULL, .rate = NULL, .nrow = 6,
                     .rows = rows, .actions = actions, .outputs = &outputs),
     .differentiate = differentiate,
+    .number = load_numbers,
+    .nnumber = LWI_COUNT(load_numbers),
+    .by_numbers = by_numbers,
 };
 
 // ---- in model files

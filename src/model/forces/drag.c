@@ -121,6 +121,26 @@ static void differentiate(const void *par, const lwi_force_state *s, int n,
     }
 }
 
+static const size_t load_numbers[] = {offsetof(drag_par, linear), offsetof(drag_par, quadratic),
+                                      offsetof(drag_par, angular),
+                                      offsetof(drag_par, angular_quadratic)};
+
+static void by_numbers(const void *par, const lwi_force_state *s, double (*load)[2][6])
+{
+    const drag_par *p = par;
+    const double *w = s->kin->w[p->body];
+    static const double still[3];
+    double v[3], arm[3], F[3];
+    slip_of(p, s->kin, v, arm);
+    memset(load, 0, LWI_COUNT(load_numbers) * sizeof *load);
+    v3_scale(F, -1, v);
+    add_load_change(load[0][0], 1, still, F, arm, still);
+    v3_scale(F, -v3_norm(v), v);
+    add_load_change(load[1][0], 1, still, F, arm, still);
+    v3_scale(load[2][0] + 3, -1, w);
+    v3_scale(load[3][0] + 3, -v3_norm(w), w);
+}
+
 static const lwi_quantity quantities[] = {
     LWI_OUTPUT("drag", "slip", LWI_OUTPUT_VECTOR("v", "world"), .unit = {"m/s"},
                .summary = "velocity of the point in the medium"),
@@ -159,6 +179,9 @@ const lwi_force_type lwi_force_drag = {
                     .modes = NULL, .varies = NULL, .rate = NULL, .nrow = 6, .rows = rows,
                     .actions = actions, .outputs = &outputs),
     .differentiate = differentiate,
+    .number = load_numbers,
+    .nnumber = LWI_COUNT(load_numbers),
+    .by_numbers = by_numbers,
 };
 
 // ---- in model files

@@ -111,7 +111,7 @@ typedef struct lwi_motion_pair {
     double twist[2][6]; ///< of its velocity, and of the angular velocity
 } lwi_motion_pair;
 
-enum { LWI_FORCE_SIGNALS = 7 }; ///< maximum
+enum { LWI_FORCE_SIGNALS = 7, LWI_FORCE_NUMBERS = 12 }; ///< maxima
 /** A signal that a force reads, and what its unit does to the bodies of the force's place, as `load` of
  *  lwi_force_state. */
 typedef struct lwi_force_signal {
@@ -171,6 +171,11 @@ typedef struct lwi_force_type {
                           const lwi_motion_pair *change, double (*load)[2][6]);
     /** The signals it reads.  @return how many.  NULL: none */
     int (*signals)(const void *par, const lwi_force_state *, lwi_force_signal *);
+    /** Numbers (double) of its parameters by which loads have derivatives: where they are in these, and how many. */
+    const size_t *number;
+    int nnumber;
+    /** load [nnumber] := derivatives of the loads by them. */
+    void (*by_numbers)(const void *par, const lwi_force_state *, double (*load)[2][6]);
     /** Of a force along a path: calls `piece` (may be NULL) for each straight piece that drawings show, in the same number
      *  at any poses (R, r).  @return how many.  NULL: it has no path */
     int (*draw)(const void *par, const lwi_kin *, lwi_drawn_piece *piece, void *user);

@@ -162,6 +162,29 @@ static void differentiate(const void *par, const lwi_force_state *s, int n,
     }
 }
 
+static const size_t load_numbers[] = {offsetof(lwi_spring_par, stiffness),
+                                      offsetof(lwi_spring_par, damping),
+                                      offsetof(lwi_spring_par, length)};
+
+static void by_numbers(const void *par, const lwi_force_state *s, double (*load)[2][6])
+{
+    const lwi_spring_par *p = par;
+    const line l = line_of(p, s->kin);
+    static const double still[3];
+    double v1[3], v[3];
+    point_velocity(v1, s->kin, p->body1, l.arm1);
+    point_velocity(v, s->kin, p->body2, l.arm2);
+    v3_sub(v, v, v1);
+    const double by[] = {p->length - l.length, -v3_dot(l.n, v), p->stiffness};
+    memset(load, 0, sizeof by / sizeof *by * sizeof *load);
+    for (int i = 0; i < LWI_COUNT(by); i++) {
+        double F[3];
+        v3_scale(F, by[i], l.n);
+        add_load_change(load[i][0], -1, still, F, l.arm1, still);
+        add_load_change(load[i][1], 1, still, F, l.arm2, still);
+    }
+}
+
 static int signals(const void *par, const lwi_force_state *s, lwi_force_signal *out)
 {
     const lwi_spring_par *p = par;
@@ -213,6 +236,9 @@ const lwi_force_type lwi_force_spring = {
                     .next_break = next_break, .modes = NULL, .varies = NULL, .rate = NULL,
                     .nrow = 3, .rows = rows, .actions = actions, .outputs = &outputs),
     .differentiate = differentiate,
+    .number = load_numbers,
+    .nnumber = LWI_COUNT(load_numbers),
+    .by_numbers = by_numbers,
     .signals = signals,
 };
 

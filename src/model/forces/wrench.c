@@ -140,6 +140,24 @@ static int signals(const void *par, const lwi_force_state *s, lwi_force_signal *
     return n;
 }
 
+static const size_t load_numbers[] = {
+    offsetof(lwi_wrench_par, force[0]),  offsetof(lwi_wrench_par, force[1]),
+    offsetof(lwi_wrench_par, force[2]),  offsetof(lwi_wrench_par, torque[0]),
+    offsetof(lwi_wrench_par, torque[1]), offsetof(lwi_wrench_par, torque[2])};
+
+static void by_numbers(const void *par, const lwi_force_state *s, double (*load)[2][6])
+{
+    const lwi_wrench_par *p = par;
+    const lwi_now now = lwi_now_at(s->kin, s->t, s->inputs);
+    const double scale = lwi_signal_value(s->model->function, p->scale, &now, 1);
+    memset(load, 0, LWI_COUNT(load_numbers) * sizeof *load);
+    for (int k = 0; k < LWI_COUNT(load_numbers); k++) {
+        double unit[6] = {0};
+        unit[k] = scale;
+        unit_load(p, s->kin, unit, load[k][0]);
+    }
+}
+
 static const lwi_quantity quantities[] = {
     LWI_OUTPUT("wrench", "force", LWI_OUTPUT_VECTOR("f", "world"), .unit = {"N"},
                .summary = "force"),
@@ -172,6 +190,9 @@ const lwi_force_type lwi_force_wrench = {
                     .next_break = next_break, .modes = NULL, .varies = NULL, .rate = NULL,
                     .nrow = 0, .rows = NULL, .actions = actions, .outputs = &outputs),
     .differentiate = differentiate,
+    .number = load_numbers,
+    .nnumber = LWI_COUNT(load_numbers),
+    .by_numbers = by_numbers,
     .signals = signals,
 };
 

@@ -34,15 +34,16 @@ typedef struct lwi_now {
 } lwi_now;
 
 /** A line s -> (t, q, qd, length and rate of a spring) along which signals are differentiated: the derivatives of these
- *  by s.  A reading of bodies, or a state of a signal, changes as s.  Everything else is held. */
+ *  by s.  A reading of bodies, a state of a signal or a number of a formula changes as s.  Everything else is held. */
 typedef struct lwi_seed {
     double t;
     int iq, iv; ///< in lwi_now q, qd; -1: none
     double q, qd;
     int spring; ///< number of the spring in the model; -1: none
     double length, rate;
-    const struct lwi_probe *probe; ///< NULL: none
-    int state;                     ///< 1 + index of a state of a signal; 0: none
+    const struct lwi_probe *probe;        ///< NULL: none
+    const struct lwi_instruction *number; ///< a number of a formula, which changes as s; NULL: none
+    int state;                            ///< 1 + index of a state of a signal; 0: none
 } lwi_seed;
 
 /** Leaves, which have no operands. */

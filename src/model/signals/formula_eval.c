@@ -404,6 +404,7 @@ void lwi_formula_jet(const lwi_formula *formula, const lwi_now *now, const lwi_s
         switch (in->operation) {
         case LWI_FORMULA_NUMBER:
             f[0] = in->value;
+            f[1] = seed->number == in;
             break;
         case LWI_FORMULA_TIME:
             f[0] = now->t;
