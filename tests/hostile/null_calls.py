@@ -26,7 +26,7 @@ OPTIONAL = {
     "lw_forward_dynamics_derivatives": "tau inputs", "lw_momenta_rates": "tau inputs", "lw_constraints_evaluate": "phi rate J gamma",
     "lw_constraints_tree": "M h inputs", "lw_model_read": "desc options", "lw_model_parse": "options",
     "lw_model_write": "options", "lw_model_save": "options", "lw_model_format_of": "path", "lw_plot_results": "options", "lw_work_precision": "reference",
-    "lw_plot_mechanism": "result options", "lw_plot_plan": "options", "lw_result_restore": "how",
+    "lw_plot_mechanism": "result options", "lw_plot_plan": "options", "lw_result_restore": "how", "lw_result_convert_columns": "columns",
     "lw_writer_create": "path", "lw_model_check": "dependent", "lw_view_page": "result desc",
     "lw_view_gltf": "result desc", "lw_csv_close": "csv", "lw_writer_close": "writer",
     "lw_batch_writer_close": "writer", "lw_builder_cut": "joints", "lw_sim_create": "desc",
