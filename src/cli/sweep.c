@@ -121,7 +121,8 @@ static cli_exit create(sweep *s, const lw_model *model, const lw_options *option
                                 .lanes = a->lanes,
                                 .nvary = s->cases.columns,
                                 .vary = s->cases.name,
-                                .values = s->cases.value};
+                                .values = s->cases.value,
+                                .unordered = a->noutput == 0};
     cli_name_signals(); // models of many variants take a while
     const lw_status status = lw_sweep_create(model, &desc, &s->all, &error);
     return status == LW_OK ? CLI_DONE : cli_fail(status, &error);

@@ -270,7 +270,8 @@ lw_status lw_store_run(lw_store *s, int part, int threads, int lanes, lw_progres
                                .lanes = lanes,
                                .nvary = s->variants->columns,
                                .vary = lw_table_names(s->variants),
-                               .values = lwi_table_row(s->variants, one.first)};
+                               .values = lwi_table_row(s->variants, one.first),
+                               .unordered = true};
     lwi_arena_init(&one.arena, NULL);
     const lw_status status = make(&one, part);
     lwi_arena_free(&one.arena);

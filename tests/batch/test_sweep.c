@@ -248,6 +248,52 @@ static void a_sweep_is_its_batch(void **state)
     lw_model_destroy(model);
 }
 
+static lw_status count_instances(void *user, lw_batch *batch, double time)
+{
+    int *largest = user;
+    (void)time;
+    if (lw_batch_instances(batch) > *largest) *largest = lw_batch_instances(batch);
+    return LW_OK;
+}
+
+// Models of their own exist a few at a time where rows need no order, with the same results; those that share one do not.
+static void unordered_rows_need_few_instances_at_a_time(void **state)
+{
+    (void)state;
+    enum { VARIANTS = 100 };
+    double values[VARIANTS], same[VARIANTS];
+    lw_model *model = parse();
+    const lw_options o = short_run();
+    lw_sweep *sweep[3];
+    int largest[3] = {0};
+    for (int i = 0; i < VARIANTS; i++) values[i] = 1 + 0.01 * i, same[i] = 2;
+    for (int k = 0; k < 3; k++) {
+        lw_error error = {0};
+        const lw_batch_desc desc = {.options = &o,
+                                    .instances = VARIANTS,
+                                    .threads = 1,
+                                    .nvary = 1,
+                                    .vary = names + 1,
+                                    .values = k < 2 ? values : same,
+                                    .unordered = k > 0};
+        ok(lw_sweep_create(model, &desc, &sweep[k], &error), &error);
+        ok(lw_sweep_run(sweep[k], count_instances, &largest[k], NULL, NULL),
+           lw_sweep_error(sweep[k]));
+    }
+    assert_int_equal(largest[0], VARIANTS);
+    assert_in_range(largest[1], 2, VARIANTS / 2);
+    assert_int_equal(largest[2], VARIANTS);
+    for (int i = 0; i < VARIANTS; i++) {
+        lw_summary a, b;
+        lw_sweep_summary(sweep[0], i, &a);
+        lw_sweep_summary(sweep[1], i, &b);
+        a.wall = b.wall = 0;
+        assert_memory_equal(&a, &b, sizeof a);
+    }
+    for (int k = 0; k < 3; k++) lw_sweep_destroy(sweep[k]);
+    lw_model_destroy(model);
+}
+
 // -------------------------------------------------------- observations that threads make before a row
 
 enum { OWN = 7, NUMBERS = 5, RECORDS = 4 * OWN * 16 };
@@ -691,6 +737,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sweep_is_its_batch),
+        cmocka_unit_test(unordered_rows_need_few_instances_at_a_time),
         cmocka_unit_test(threads_do_not_change_what_a_row_observes),
         cmocka_unit_test(auto_is_resolved_once),
         cmocka_unit_test(memory_is_that_of_a_group),

@@ -160,7 +160,7 @@ def sweep(model: Union[Model, Path], space: Mapping[str, Union[str, ArrayLike]],
     desc = ffi.new("lw_batch_desc *", {"options": settings, "instances": lib.lw_table_rows(table),
                                        "nvary": lib.lw_table_columns(table), "vary": lib.lw_table_names(table),
                                        "values": lib.lw_table_values(table), "threads": threads, "lanes": lanes,
-                                       "memory": memory})
+                                       "memory": memory, "unordered": output is None})
     handle, error = ffi.new("lw_sweep **"), ffi.new("lw_error *")
     if called is not None:
         called.describe(desc)
