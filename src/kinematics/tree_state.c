@@ -589,7 +589,7 @@ void lwi_tree_observe(const lw_model *model, lwi_tree_work *work, double t, cons
     const bool accelerations = level >= LW_OBSERVE_ACCELERATION;
     const bool reactions = level >= LW_OBSERVE_REACTION;
     snapshot->t = t;
-    lwi_tree_world(model, work->link, work->R, work->r);
+    if (!work->has_world) lwi_tree_world(model, work->link, work->R, work->r);
     lwi_tree_joints(model, work->link, v, snapshot->q, snapshot->qd);
     if (accelerations && !work->has_A && !work->found_A)
         lwi_tree_accelerations(model, work, v, vdot);

@@ -39,6 +39,7 @@ typedef struct lwi_tree_work {
     // from the formulation, for lwi_tree_observe
     bool has_A;           ///< A is not to be computed from vdot
     unsigned char *has_F; ///< then: [nnode] 1: F of the node is set too; NULL: none
+    bool has_world;       ///< R and r are those of the links
     bool found_A;         ///< A is that of vdot, as lwi_tree_accelerations would compute it
 } lwi_tree_work;
 

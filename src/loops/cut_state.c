@@ -45,6 +45,29 @@ double lwi_cut_state_power(const lwi_cut *cut, lwi_tree_work *tree, const double
     return P;
 }
 
+// Hinges of closed mechanisms need angular accelerations alone.
+static bool is_closed_hinge(const lwi_cut *cut, const lwi_joint *joint)
+{
+    return cut->closed && lwi_joint_is_hinge(joint->type) && !joint->mount.present;
+}
+
+// Those of the bodies that the rates of cut joints need.
+static void accelerations_of_bodies(lwi_cut *cut, const lwi_tree_work *tree)
+{
+    const lw_model *model = cut->model;
+    for (int i = 0; i < model->nloop; i++)
+        if (!is_closed_hinge(cut, &model->joint[model->loop[i]])) {
+            lwi_cut_accelerations(cut, tree, NULL);
+            return;
+        }
+    for (int i = 0; i < model->nloop; i++)
+        for (int side = 0; side < 2; side++) {
+            const lwi_joint *joint = &model->joint[model->loop[i]];
+            const int b = side ? joint->body2 : joint->body1, k = model->body_node[b];
+            if (k >= 0) m3_mul_v(cut->al[b], tree->R[k], tree->A[k] + 3);
+        }
+}
+
 void lwi_cut_state_observe(lwi_cut *cut, const lwi_auxiliary *auxiliary, lwi_tree_work *tree,
                            double t, const double *x, const double *v, const double *vdot,
                            lw_observe level, lwi_snapshot *snapshot)
@@ -53,17 +76,16 @@ void lwi_cut_state_observe(lwi_cut *cut, const lwi_auxiliary *auxiliary, lwi_tre
     lwi_tree_observe(model, tree, t, v, vdot, level, snapshot);
     snapshot->work = auxiliary->at_work >= 0 ? x[auxiliary->at_work] : 0;
     const lwi_motion motion = lwi_cut_motion(tree);
-    if (level >= LW_OBSERVE_ACCELERATION) lwi_cut_accelerations(cut, tree, NULL);
+    if (level >= LW_OBSERVE_ACCELERATION) accelerations_of_bodies(cut, tree);
     for (int i = 0; i < model->nloop; i++) {
         const lwi_joint *joint = &model->joint[model->loop[i]];
-        const bool hinge = cut->closed && lwi_joint_is_hinge(joint->type) && !joint->mount.present;
         memcpy(snapshot->q + joint->iq, tree->joint_q + joint->iq,
                (size_t)joint->type->nq * sizeof(double));
         if (level >= LW_OBSERVE_TWIST)
             memcpy(snapshot->qd + joint->iv, tree->joint_qd + joint->iv,
                    (size_t)joint->type->nv * sizeof(double));
         if (level < LW_OBSERVE_ACCELERATION) continue;
-        if (hinge)
+        if (is_closed_hinge(cut, joint))
             snapshot->qdd[joint->iv] = lwi_joint_hinge_acceleration(model, model->loop[i], &motion,
                                                                     (const double(*)[3])cut->al);
         else

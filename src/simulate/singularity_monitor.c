@@ -513,7 +513,7 @@ void lwi_sine_take(const lwi_system *s, const lwi_snapshot *m, double sine, lwi_
 double lwi_sine_motion(const lwi_system *s, const lwi_sine *from, const lwi_snapshot *m,
                        double rate)
 {
-    double largest = 0;
+    double shift = 0, turn = 0; // squares of the largest ones
     for (int k = 0; k < s->model->nnode; k++) {
         const int b = s->model->node[k].body;
         double d[3], q[4], c[4];
@@ -521,8 +521,11 @@ double lwi_sine_motion(const lwi_system *s, const lwi_sine *from, const lwi_snap
         memcpy(q, m->quat[b], sizeof q);
         quat_continue(q, from->quat[k]);
         for (int i = 0; i < 4; i++) c[i] = q[i] - from->quat[k][i];
-        largest = fmax(largest, fmax(v3_norm(d) / s->length, 2 * sqrt(quat_norm2(c))));
+        const double distance = v3_dot(d, d), angle = quat_norm2(c);
+        shift = distance > shift ? distance : shift;
+        turn = angle > turn ? angle : turn;
     }
+    const double largest = fmax(sqrt(shift) / s->length, 2 * sqrt(turn));
     return fmax(largest, rate * fabs(m->t - from->t)); // counts full rotations
 }
 

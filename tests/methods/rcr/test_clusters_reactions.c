@@ -104,7 +104,7 @@ static void legs_and_forces_agree(void **state)
 static void hubs_are_left_to_one_factorisation(void **state)
 {
     (void)state;
-    lw_model *model = walker(24, false, 3);
+    lw_model *model = walker(14, false, 3);
     lwt_run r = drop(model, 0);
     lwt_run_observe(&r);
     assert_true(lwt_rcr(&r)->reactions && lwt_rcr(&r)->clusters && !are_by_loops(&r));

@@ -35,8 +35,9 @@ enum {
 
 // A joint between the bodies of a loop.
 typedef struct step {
-    int node;
-    double side; // +1: between body 2 of the closing joint and the branch point, -1: body 1
+    int node, joint;
+    double side;  // +1: between body 2 of the closing joint and the branch point, -1: body 1
+    double share; // of a wrench on body 2 in the reaction of the joint: +1, -1
 } step;
 
 // Two loops that share a joint.
@@ -63,9 +64,8 @@ struct lwi_cluster_reactions {
     double (*point)[3];   // [nnode] P2 of the node's joint
     double (*end)[3];     // [nloop] P2 of the closing joint
     rows *rows;           // [nloop]
-    double across
-        [3]; // sums of the sizes of what moves the loops out of planes across the axes of the world
-    int *n;  // [nloop] self-stresses
+    double across[3];     // size of what moves a loop out of planes across the axes of the world
+    int *n;               // [nloop] self-stresses
     double (*null)[NULLS][6];   // [nloop] N, about `end`
     double (*torque)[NULLS][3]; // [first[nloop]] their torques about the points of the steps
     double (*z)[6];             // [nloop] the first three numbers are used
@@ -91,6 +91,12 @@ static bool is_supported(const lwi_clusters *c, const lw_model *model)
     return true;
 }
 
+// +1: the reaction of the node's joint acts on the node, -1: on its parent.
+static inline double sign_of(const lwi_node *node)
+{
+    return node->reversed ? -1 : 1;
+}
+
 // Nodes between the bodies of a closing joint and their branch point; `to` NULL: they are only counted.
 static int find_steps(const lw_model *model, int joint, step *to)
 {
@@ -99,7 +105,12 @@ static int find_steps(const lw_model *model, int joint, step *to)
     while (a != b) {
         const bool second = b > a;
         const int node = second ? b : a;
-        if (to) to[n] = (step){.node = node, .side = second ? 1 : -1};
+        const double side = second ? 1 : -1;
+        if (to)
+            to[n] = (step){.node = node,
+                           .joint = model->node[node].joint,
+                           .side = side,
+                           .share = -side * sign_of(&model->node[node])};
         n++;
         if (second)
             b = model->node[node].parent;
@@ -249,12 +260,6 @@ static void place_points(const lwi_cluster_reactions *r, const lwi_tree_work *tr
     for (int i = 0; i < r->nloop; i++) point_of(&model->joint[model->loop[i]], tree, r->end[i]);
 }
 
-// +1: the reaction of the node's joint acts on the node, -1: on its parent.
-static inline double sign_of(const lwi_node *node)
-{
-    return node->reversed ? -1 : 1;
-}
-
 static void closing_rows(const lwi_joint *joint, const lwi_tree_work *tree, rows *to)
 {
     const double *R = tree->body_R[joint->body2], *F2 = joint->R2;
@@ -287,35 +292,36 @@ static double column_of_speed(const lwi_cluster_reactions *r, const lwi_tree_wor
     return sign_of(node) * effort;
 }
 
-// W_y = Q R: R above the diagonal of `u`, and in `diagonal`.
-static bool reflect(rows *of, double diagonal[ROWS])
+// x -= b u u'x
+static inline void subtract_reflection(const double *restrict u, double b, double *restrict x)
 {
-    const int n = of->n;
+    double sum = 0;
+    for (int i = 0; i < ROWS; i++) sum += u[i] * x[i];
+    sum *= b;
+    for (int i = 0; i < ROWS; i++) x[i] -= sum * u[i];
+}
+
+// W_y = Q R: W_y in `u`, R [column][row].  Loops over all rows have constant ends: those of a ball have zeros behind.
+static bool reflect(rows *of, double R[ROWS][ROWS])
+{
     for (int c = 0; c < of->m; c++) {
         double square = 0, *u = of->u[c];
-        for (int i = c; i < n; i++) square += u[i] * u[i];
+        for (int i = 0; i < c; i++) R[c][i] = u[i], u[i] = 0;
+        for (int i = 0; i < ROWS; i++) square += u[i] * u[i];
         const double size = sqrt(square);
         if (!(size > 0 && size < INFINITY)) return false;
-        diagonal[c] = u[c] > 0 ? -size : size;
-        of->b[c] = 1 / (square - u[c] * diagonal[c]);
-        u[c] -= diagonal[c];
-        for (int k = c + 1; k < of->m; k++) {
-            double sum = 0, *w = of->u[k];
-            for (int i = c; i < n; i++) sum += u[i] * w[i];
-            for (int i = c; i < n; i++) w[i] -= of->b[c] * sum * u[i];
-        }
+        R[c][c] = u[c] > 0 ? -size : size;
+        of->b[c] = 1 / (square - u[c] * R[c][c]);
+        u[c] -= R[c][c];
+        for (int k = c + 1; k < of->m; k++) subtract_reflection(u, of->b[c], of->u[k]);
     }
     return true;
 }
 
 // x := Q x
-static void turn_back(const rows *of, double *x)
+static void turn_back(const rows *of, double x[ROWS])
 {
-    for (int c = of->m - 1; c >= 0; c--) {
-        double sum = 0;
-        for (int i = c; i < of->n; i++) sum += of->u[c][i] * x[i];
-        for (int i = c; i < of->n; i++) x[i] -= of->b[c] * sum * of->u[c][i];
-    }
+    for (int c = of->m - 1; c >= 0; c--) subtract_reflection(of->u[c], of->b[c], x);
 }
 
 static void wrench_of(const rows *of, const double *x, double w[6])
@@ -338,19 +344,12 @@ static inline void add_wrench(double F[6], double s, const double w[6], const do
     for (int i = 0; i < 3; i++) F[3 + i] += s * (w[3 + i] + n[i]);
 }
 
-// What a wrench on body 2 adds to the reaction of a step.
-static inline double share_of(const lwi_cluster_reactions *r, const step *s)
-{
-    return -s->side * sign_of(&r->model->node[s->node]);
-}
-
 static void add_to_steps(const lwi_cluster_reactions *r, int loop, const double w[6],
                          double (*reaction)[6])
 {
     for (int s = r->first[loop]; s < r->first[loop + 1]; s++) {
         const step *at = &r->step[s];
-        add_wrench(reaction[r->model->node[at->node].joint], share_of(r, at), w, r->end[loop],
-                   r->point[at->node]);
+        add_wrench(reaction[at->joint], at->share, w, r->end[loop], r->point[at->node]);
     }
 }
 
@@ -365,10 +364,11 @@ static double side_of(const lwi_cluster_reactions *r, int loop, int node)
 static void add_across(lwi_cluster_reactions *r, const rows *of)
 {
     for (int axis = 0; axis < 3; axis++) {
+        if (r->across[axis] > 0) continue;
         double sum = fabs(of->x[axis]) + fabs(of->y[axis]);
         for (int i = 0; i < of->m; i++)
             sum += fabs(of->u[i][axis]) + fabs(of->u[i][3]) + fabs(of->u[i][4]);
-        r->across[axis] += sum;
+        r->across[axis] = sum;
     }
 }
 
@@ -377,7 +377,7 @@ static bool close_loop(lwi_cluster_reactions *r, const lwi_clusters *c, const lw
                        const lwi_tree_work *tree, double (*reaction)[6])
 {
     const int loop = cluster->loop, joint = r->model->loop[loop], m = cluster->ny;
-    double x[LWI_CLUSTER_DEPENDENT] = {0}, diagonal[ROWS] = {0};
+    double x[LWI_CLUSTER_DEPENDENT] = {0}, R[ROWS][ROWS] = {{0}};
     rows *of = &r->rows[loop];
     closing_rows(&r->model->joint[joint], tree, of);
     of->m = m;
@@ -389,10 +389,10 @@ static bool close_loop(lwi_cluster_reactions *r, const lwi_clusters *c, const lw
                                (const double(*)[6])reaction, of->u[i]);
     }
     add_across(r, of);
-    if (!reflect(of, diagonal)) return false;
+    if (!reflect(of, R)) return false;
     for (int i = 0; i < m; i++) { // R' x = tau
-        for (int k = 0; k < i; k++) x[i] -= of->u[i][k] * x[k];
-        x[i] /= diagonal[i];
+        for (int k = 0; k < i; k++) x[i] -= R[i][k] * x[k];
+        x[i] /= R[i][i];
     }
     turn_back(of, x);
     wrench_of(of, x, reaction[joint]);
@@ -468,9 +468,9 @@ static void put_right_sides(const lwi_cluster_reactions *r, const double (*react
         for (int n = 0; n < r->n[i]; n++) {
             z[n] = -v6_dot(r->null[i][n], reaction[r->model->loop[i]]);
             for (int s = r->first[i]; s < r->first[i + 1]; s++) {
-                const double *F = reaction[r->model->node[r->step[s].node].joint];
-                z[n] -= share_of(r, &r->step[s]) *
-                        (v3_dot(r->null[i][n], F) + v3_dot(r->torque[s][n], F + 3));
+                const double *F = reaction[r->step[s].joint];
+                z[n] -=
+                    r->step[s].share * (v3_dot(r->null[i][n], F) + v3_dot(r->torque[s][n], F + 3));
             }
         }
     }
