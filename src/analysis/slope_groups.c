@@ -5,6 +5,7 @@
 #include "analysis/slope_fields.h"
 #include "kinematics/displacement.h"
 #include "loops/cut_state.h"
+#include "model/forces/item.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,13 +22,25 @@ typedef struct groups {
     bool *touch; // [nby][nslot] nodes, then joints, that the file states by each parameter
 } groups;
 
-// Node of a body, or behind the nodes a joint; -1: another item.
+// The force of an item of a list of forces, which has numbers; -1: another item.
+static int force_of(const lw_model *model, const lwi_statement *s)
+{
+    if (s->list < LWI_STATED_FORCES || s->item < 0) return -1;
+    const lwi_force_type *type = lwi_force_items[s->list - LWI_STATED_FORCES]->type;
+    int item = s->item;
+    for (int i = 0; i < model->nforce && type->by_numbers; i++)
+        if (model->force[i].type == type && item-- == 0) return i;
+    return -1;
+}
+
+// Node of a body, or behind the nodes a joint, or behind the joints a force; -1: another item.
 static int slot_of(const lw_model *model, const lwi_statement *s)
 {
     if (s->list == LWI_STATED_BODY && s->item > 0)
         return model->body_node[model->body[s->item].carrier];
     if (s->list == LWI_STATED_JOINT && s->item >= 0) return model->nnode + s->item;
-    return -1;
+    const int force = force_of(model, s);
+    return force < 0 ? -1 : model->nnode + model->njoint + force;
 }
 
 // Marks what depends on each parameter; `alone`: something else than bodies and joints.
@@ -87,7 +100,7 @@ static lw_status make_groups(const lw_model *model, const char *const *by, int n
                              const bool *made, lwi_arena *arena, groups *g)
 {
     const lwi_statements *s = &model->desc.stated;
-    *g = (groups){.nby = nby, .nslot = model->nnode + model->njoint};
+    *g = (groups){.nby = nby, .nslot = model->nnode + model->njoint + model->nforce};
     const size_t n = (size_t)nby;
     bool *on = LWI_PUSH(arena, bool, n), *alone = LWI_PUSH(arena, bool, n);
     lwi_dependence d;
@@ -111,6 +124,11 @@ static int owner_of(const lwi_slopes_desc *d, const groups *g, int group, int i)
     if (i >= n->spring && i < n->gravity) {
         const int spring = (i - n->spring) / LWI_NUMBERS_SPRING;
         slot = d->model->nnode + d->model->node[n->of[spring].node].joint;
+    }
+    for (int f = 0; f < n->nloads; f++) {
+        const lwi_number_loads *loads = &n->loads[f];
+        if (i >= loads->first && i < loads->first + d->model->force[loads->force].type->nnumber)
+            slot = d->model->nnode + d->model->njoint + loads->force;
     }
     for (int k = 0; slot >= 0 && k < g->nby; k++)
         if (g->of[k] == group && g->touch[k * g->nslot + slot]) return k;

@@ -1,7 +1,7 @@
 // slope_groups.h -- parameters of a file that change different bodies and joints, varied together.
 //
 // Problem: variants of a model with other parameters take time, four for each parameter.  Where the file states by
-// expressions which bodies and joints depend on a parameter, those without a common body or joint are varied at once:
+// expressions which bodies, joints and forces depend on a parameter, those without a common one are varied at once:
 // each number of the model that changes belongs to one of them.  Numbers that belong to none, or places of joints that
 // change, end the group: its parameters are varied alone.                     Cost: four variants for each group.
 #ifndef LWI_ANALYSIS_SLOPE_GROUPS_H
