@@ -204,6 +204,7 @@ static void print_source(FILE *file, lwi_codegen_writer *w)
             w->name, lw_version(), w->name);
     fputs("#include <math.h>\n\n", file);
     print_tables(file, w);
+    if (w->lanes > 0) lwi_codegen_scalar_circular(file);
     if (w->elements->loops) lwi_codegen_print_check(file);
     for (int i = 0; i < LW_CODEGEN_COUNT; i++) {
         if (!lwi_codegen_applies(w, i)) continue;

@@ -79,9 +79,91 @@ static const char types[] =
     "typedef double real __attribute__((vector_size(8 * LANES), aligned(8), may_alias));\n"
     "typedef long long mask __attribute__((vector_size(8 * LANES)));\n\n";
 
-static const char macros[] = "#define sin lanes_sin\n"
-                             "#define cos lanes_cos\n"
-                             "#define sqrt lanes_sqrt\n"
+static const char scalar_types[] = "\n#include <string.h>\n\n"
+                                   "typedef double real;\n"
+                                   "typedef long long mask;\n\n"
+                                   "static inline mask bits(real x)\n"
+                                   "{\n"
+                                   "    mask m;\n"
+                                   "    memcpy(&m, &x, sizeof m);\n"
+                                   "    return m;\n"
+                                   "}\n\n"
+                                   "static inline real of_bits(mask m)\n"
+                                   "{\n"
+                                   "    real x;\n"
+                                   "    memcpy(&x, &m, sizeof x);\n"
+                                   "    return x;\n"
+                                   "}\n\n"
+                                   "#define BITS(x) bits(x)\n"
+                                   "#define OF_BITS(m) of_bits(m)\n"
+                                   "#define ANY(m) (m)\n"
+                                   "#define COMPARE(x) (-(mask)(x))\n\n"
+                                   "static inline real libm_circular(real x, int cosine)\n"
+                                   "{\n"
+                                   "    return cosine ? cos(x) : sin(x);\n"
+                                   "}\n\n";
+
+static const char vector_bits[] = "\n#define BITS(x) ((mask)(x))\n"
+                                  "#define OF_BITS(m) ((real)(m))\n"
+                                  "#define ANY(m) any_of(&(m))\n"
+                                  "#define COMPARE(x) (x)\n\n"
+                                  "static inline int any_of(const mask *m)\n"
+                                  "{\n"
+                                  "    long long any = 0;\n"
+                                  "    for (int l = 0; l < LANES; l++) any |= (*m)[l];\n"
+                                  "    return any != 0;\n"
+                                  "}\n\n";
+
+// The kernel of src/base/simd/sincos.inl, for any width.
+static const char circular[] =
+    "// Cosine or sine: Cody and Waite, then the polynomials of fdlibm (Sun Microsystems, 1993) "
+    "on\n"
+    "// |r| <= pi/4, error below one unit in the last place; the same bits in any width.  "
+    "Compilers merge\n"
+    "// the two of an angle.\n"
+    "static inline real circular(real x, int cosine)\n"
+    "{\n"
+    "    const real shifted = x * 6.36619772367581382433e-01 + 6755399441055744.0;\n"
+    "    const real n = shifted - 6755399441055744.0;\n"
+    "    const mask quadrant = BITS(shifted);\n"
+    "    const real a = x - n * 1.57079632673412561417e+00;\n"
+    "    const real second = n * 6.07710050630396597660e-11;\n"
+    "    const real b = a - second;\n"
+    "    const real rest = n * 2.02226624871116645580e-21 - ((a - b) - second);\n"
+    "    const real r = b - rest;\n"
+    "    const real e = ((b - r) - rest) - n * 8.47842766036889956997e-32;\n"
+    "    const real z = r * r, half = 0.5 * z;\n"
+    "    real p = z * 1.58969099521155010221e-10 - 2.50507602534068634195e-08;\n"
+    "    p = z * p + 2.75573137070700676789e-06;\n"
+    "    p = z * p - 1.98412698298579493134e-04;\n"
+    "    p = z * p + 8.33333333332248946124e-03;\n"
+    "    const real v = z * r, u = 0.5 * e - v * p;\n"
+    "    const real s = r - ((z * u - e) + v * 1.66666666666666324348e-01);\n"
+    "    real low = z * 2.48015872894767294178e-05 - 1.38888888888741095749e-03;\n"
+    "    real high = 2.08757232129817482790e-09 - z * 1.13596475577881948265e-11;\n"
+    "    low = z * low + 4.16666666666666019037e-02;\n"
+    "    high = z * high - 2.75573143513906633035e-07;\n"
+    "    const real w = z * z, one = 1.0 - half, tail = z * low + w * w * high;\n"
+    "    const real c = one + (((1.0 - one) - half) + (z * tail - r * e));\n"
+    "    const mask exchange = -(quadrant & 1), place = cosine ? quadrant + 1 : quadrant;\n"
+    "    const mask first = cosine ? BITS(c) : BITS(s), other = cosine ? BITS(s) : BITS(c);\n"
+    "    const mask minus = -((place >> 1) & 1) & (-9223372036854775807LL - 1);\n"
+    "    const mask far = ~(COMPARE(x >= -1e6) & COMPARE(x <= 1e6));\n"
+    "    const real near = OF_BITS(((first & ~exchange) | (other & exchange)) ^ minus);\n"
+    "    if (!ANY(far)) return near;\n"
+    "    const real value = libm_circular(x, cosine); // lanes that are not far keep theirs\n"
+    "    return OF_BITS((BITS(near) & ~far) | (BITS(value) & far));\n"
+    "}\n\n"
+    "#define sin(x) circular(x, 0)\n"
+    "#define cos(x) circular(x, 1)\n";
+
+void lwi_codegen_scalar_circular(FILE *file)
+{
+    fputs(scalar_types, file);
+    fputs(circular, file);
+}
+
+static const char macros[] = "#define sqrt lanes_sqrt\n"
                              "// A lane with a pivot that is too small is marked.\n"
                              "#define CHECK(pivot, limit, code) good &= (pivot) >= (limit)\n\n"
                              "static inline int lanes_of(const mask *good)\n"
@@ -131,6 +213,11 @@ void lwi_codegen_lanes_source(FILE *file, lwi_codegen_writer *w)
             w->name, lw_version(), w->name);
     lwi_codegen_template(file, w, types);
     for (int i = 0; i < LWI_COUNT(elementary); i++) print_elementary(file, w, elementary[i]);
+    lwi_codegen_template(file, w, vector_bits);
+    fputs("static inline real libm_circular(real x, int cosine)\n{\n"
+          "    return cosine ? lanes_cos(x) : lanes_sin(x);\n}\n\n",
+          file);
+    fputs(circular, file);
     lwi_codegen_template(file, w, macros);
     for (int i = 0; i < LW_CODEGEN_COUNT; i++) {
         if (!lwi_codegen_applies(w, i)) continue;

@@ -4,6 +4,8 @@
 
 #include "codegen/writer.h"
 
+/** Sine and cosine with the bits of those of the lanes, as macros in place of libm's. */
+void lwi_codegen_scalar_circular(FILE *file);
 void lwi_codegen_lanes_header(FILE *file, const lwi_codegen_writer *writer);
 void lwi_codegen_lanes_source(FILE *file, lwi_codegen_writer *writer);
 
