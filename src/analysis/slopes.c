@@ -825,10 +825,24 @@ static bool forces_read_places(const lw_model *model)
     return false;
 }
 
+// Markers are read by columns alone.
+static bool markers_differ(const lw_model *a, const lw_model *b)
+{
+    for (int i = 0; i < a->desc.nmarker && i < b->desc.nmarker; i++) {
+        const lw_pose *p = &a->desc.marker[i].pose, *q = &b->desc.marker[i].pose;
+        if (!same_numbers(&p->position.x, &q->position.x, 3) ||
+            !same_numbers(&p->orientation.w, &q->orientation.w, 4))
+            return true;
+    }
+    return false;
+}
+
 bool lwi_slope_changes_motion(const lwi_slope *slope, const lw_model *model)
 {
     const lw_model *side = slope->side[0].model;
-    if (!slope->local || slope->places || formulas_differ(side, model)) return true;
+    if (!slope->local || slope->places || formulas_differ(side, model) ||
+        markers_differ(side, model))
+        return true;
     for (int b = 1; b < model->nbody; b++)
         if (!same_numbers(side->body[b].com, model->body[b].com, 3)) return true;
     return false;

@@ -422,6 +422,26 @@ static void test_formulas_by_adjoint(void **state)
     all_methods_agree(text, LWI_COUNT(by), by, LW_STATISTIC_RMS, 1e-8);
 }
 
+// Places and directions of markers change columns alone.
+static void test_markers(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\n"
+        "parameters: {u: 0.4, w: 0.1, turn: 0.3, k: 12}\n"
+        "bodies: {arm: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [0.5, 0, 0]}}\n"
+        "joints: {A: {type: revolute, between: [ground, arm], at: [0, 0, 0], axis: [0, 1, 0], "
+        "q: [0.3],\n"
+        "  spring: {q0: {stiffness: k}}}}\n"
+        "markers: {tip: {body: arm, position: [u, 0, w], orientation: [cos(turn), 0, sin(turn), "
+        "0]}}\n"
+        "measures: {x: marker.tip.x, vz: marker.tip.vz, q: marker.tip.qy}\n"
+        "simulation: {duration: 0.5, sample: 0.1}\n";
+    static const char *const by[] = {"u", "w", "turn", "k"};
+    all_methods_agree(text, LWI_COUNT(by), by, LW_STATISTIC_LAST, 1e-8);
+    all_methods_agree(text, LWI_COUNT(by), by, LW_STATISTIC_RMS, 1e-8);
+}
+
 static void test_failed_variant(void **state)
 {
     (void)state;
@@ -483,6 +503,7 @@ int main(void)
                                        cmocka_unit_test(test_groups_by_adjoint),
                                        cmocka_unit_test(test_corner_by_adjoint),
                                        cmocka_unit_test(test_formulas_by_adjoint),
+        cmocka_unit_test(test_markers),
                                        cmocka_unit_test(test_failed_variant),
                                        cmocka_unit_test(test_wrong_use)};
     return cmocka_run_group_tests(tests, NULL, NULL);
