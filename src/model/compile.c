@@ -480,8 +480,11 @@ lw_status lwi_model_compile(const lwi_description *desc, const lw_allocator *all
     if (!m) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the model");
     memset(m, 0, sizeof *m);
     lwi_arena_init(&m->arena, allocator);
+    if (error) error->status = LW_OK;
     const lw_status status = compile(m, desc, unclosed, error);
     if (status != LW_OK) {
+        if (status == LW_ERR_MEMORY && error && error->status == LW_OK) // of a warning
+            lwi_fail(error, status, "no memory for the model");
         lw_model_destroy(m);
         return status;
     }

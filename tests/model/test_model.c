@@ -416,22 +416,29 @@ static void a_model_without_ground_joint_floats(void **state)
 
 // ------------------------------------------------------------------------------ failing allocations
 
-static lw_status build(lw_builder *b, lw_model **model)
+static lw_status build(lw_builder *b, lw_model **model, lw_error *error)
 {
     lw_body last = {0};
-    for (int i = 0; i < 40; i++) {
-        lw_body_desc d = {.mass = 1, .inertia = {1, 1, 1}, .pose.position = {i, 0, 0}};
+    for (int i = 0; i < 120; i++) {
+        lw_body_desc d = {.mass = 1,
+                          .inertia = {1, 1, 3}, // a warning
+                          .inertia_check = LW_INERTIA_WARN,
+                          .pose.position = {i, 0, 0}};
         lw_body next;
-        TRY(lw_builder_add_body(b, &d, &next, NULL));
+        TRY(lw_builder_add_body(b, &d, &next, error));
         TRY(lw_builder_add_joint(
             b,
             &(lw_joint_desc){
                 .type = LW_JOINT_REVOLUTE, .body1 = last, .body2 = next, .at = {i, 0, 0}},
-            NULL, NULL));
+            NULL, error));
+        error->status = LW_OK, error->text[0] = 0;
         TRY(lw_builder_warn(b, (lw_place){i, 1}, "warning %d", i));
         last = next;
     }
-    return lw_model_create(b, model, NULL);
+    const lw_status status = lw_model_create(b, model, error);
+    if (status != LW_OK && (error->status != status || !error->text[0]))
+        fail_msg("lw_model_create returns %d without a message", (int)status);
+    return status;
 }
 
 // Among many names, wherever the two are.
@@ -465,9 +472,10 @@ static void every_failing_allocation_is_reported_and_leaks_nothing(void **state)
         const lw_allocator allocator = lwt_failing_allocator(&c);
         lw_builder *b = NULL;
         lw_model *m = NULL;
+        lw_error error = {0};
         lw_status status = lw_builder_create(&allocator, &b);
         if (status == LW_OK) {
-            status = build(b, &m);
+            status = build(b, &m, &error);
             done = status == LW_OK;
         }
         if (!done) assert_int_equal(status, LW_ERR_MEMORY);
