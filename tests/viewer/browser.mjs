@@ -444,7 +444,24 @@ async function views() {
     const head = [...new Uint8Array(await blob.slice(0, 4).arrayBuffer())];
     video.src = URL.createObjectURL(blob);
     await new Promise((done, no) => { video.onloadeddata = done; video.onerror = () => no(new Error('the video cannot be played')); });
-    return {type: blob.type, size: blob.size, head, width: video.videoWidth, height: video.videoHeight};
+    // played to its end: pictures that differ from the one before, and the time of the last
+    const canvas = document.createElement('canvas'), g = canvas.getContext('2d', {willReadFrequently: true});
+    let pictures = 0, different = 0, last = null;
+    canvas.width = 160, canvas.height = 100;
+    const look = () => {
+      g.drawImage(video, 0, 0, canvas.width, canvas.height);
+      const now = g.getImageData(0, 0, canvas.width, canvas.height).data;
+      pictures++;
+      if (last && now.some((v, i) => Math.abs(v - last[i]) > 24)) different++;
+      last = now;
+      video.requestVideoFrameCallback(look);
+    };
+    video.requestVideoFrameCallback(look);
+    const ended = new Promise((done) => { video.onended = done; });
+    await video.play();
+    await ended;
+    return {type: blob.type, size: blob.size, head, width: video.videoWidth, height: video.videoHeight, pictures, different,
+      seconds: video.currentTime};
   });
   await page.waitForTimeout(100);
   facts.files = files;

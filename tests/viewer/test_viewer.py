@@ -496,6 +496,10 @@ class Browser(unittest.TestCase):
             self.assertEqual((seen["video"]["type"], seen["video"]["head"]), ("video/webm", [0x1a, 0x45, 0xdf, 0xa3]))  # EBML
             self.assertGreater(seen["video"]["size"], 3000)
             self.assertGreater(seen["video"]["width"], 600)
+            # played to its end: the two seconds of the motion, in pictures that move
+            self.assertGreater(seen["video"]["seconds"], 1.9)
+            self.assertGreater(seen["video"]["pictures"], 5)
+            self.assertGreater(seen["video"]["different"], 3)
             self.assertEqual(seen["files"], ["motion.png", "motion.webm"])
 
     def test_sliders_move_joints_and_close_loops(self):
