@@ -98,7 +98,9 @@ class Casadi(unittest.TestCase):
 
     def test_jacobians(self):
         random.seed(4)
-        for path in (self.mixed(), self.built(os.path.join(sys.argv[3], "examples/models/ur5.urdf"))):
+        models = [os.path.join(sys.argv[3], "examples/models", name)
+                  for name in ("ur5.urdf", "four_bar.yaml", "wishbone_corner.yaml")]
+        for path in (self.mixed(), *map(self.built, models)):
             library = ctypes.CDLL(path)
             for name in ("forward_dynamics", "inverse_dynamics", "coordinate_rates"):
                 with self.subTest(path=path, name=name):
