@@ -503,7 +503,7 @@ int main(void)
                                        cmocka_unit_test(test_groups_by_adjoint),
                                        cmocka_unit_test(test_corner_by_adjoint),
                                        cmocka_unit_test(test_formulas_by_adjoint),
-        cmocka_unit_test(test_markers),
+                                       cmocka_unit_test(test_markers),
                                        cmocka_unit_test(test_failed_variant),
                                        cmocka_unit_test(test_wrong_use)};
     return cmocka_run_group_tests(tests, NULL, NULL);
