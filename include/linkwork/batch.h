@@ -71,8 +71,8 @@ typedef struct lw_batch_desc {
     size_t
         memory; ///< of lw_sweep: bytes of the instances that exist at the same time, about; 0: 64 MiB
     lw_batch_jacobian jacobian; ///< of the callback, as lw_sim_set_jacobian; NULL: it is not known
-    /** Of lw_sweep: it does not matter which instances have their rows at the same time, as for statistics.  Where each has a
-     *  model of its own, few exist at the same time then, which takes less time: they are in the processor's cache */
+    /** Of lw_sweep: it does not matter which instances have their rows at the same time, as for statistics.  Where each has
+     *  its own model, a small number exists at the same time then, which takes less time: it is in the processor's cache */
     bool unordered;
 } lw_batch_desc;
 

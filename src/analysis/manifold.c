@@ -290,8 +290,8 @@ static lw_status named_depend(const choice *c, lw_error *error)
     const int joint = list_named(c, names, sizeof names);
     lwi_fail(error, LW_ERR_ARGUMENT,
              "independent: %s depend on each other, or do not move the mechanism at this position; "
-             "expected at most %d, its degree%s of freedom, that determine%s the others",
-             names, c->s->f, c->s->f == 1 ? "" : "s", c->s->f == 1 ? "s" : "");
+             "expected at most %d, one for each degree of freedom, which determine the others",
+             names, c->s->f);
     return joint < 0 ? LW_ERR_ARGUMENT
                      : lwi_analysis_at_joint(c->s->model, joint, LW_ERR_ARGUMENT, error);
 }

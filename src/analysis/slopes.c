@@ -139,7 +139,7 @@ static bool same_formulas(const lw_function_desc *a, const lw_function_desc *b)
            same_text(a->measured_rate, b->measured_rate);
 }
 
-// But for the texts of formulas.
+// Except the strings of formulas.
 static bool same_function(const lw_function_desc *a, const lw_function_desc *b)
 {
     const double x[] = {a->value, a->offset, a->amplitude, a->omega, a->phase,

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define DEFAULT_MEMORY ((size_t)64 << 20)
-#define CACHE_MEMORY 1048576.0 // of a thread, for instances with models of their own
+#define CACHE_MEMORY 1048576.0 // of a thread, for instances with separate models
 
 // What is known of an instance after its run.
 typedef struct ending {
@@ -138,8 +138,8 @@ static lw_status limit_groups(lw_sweep *s)
     s->variants = s->capacity = s->n;
     if (s->n <= 2 * threads) return LW_OK;
     TRY(measure(s, &one));
-    const bool few = s->desc.unordered && s->nvariant == s->n && !s->desc.memory;
-    const double memory = few              ? threads * CACHE_MEMORY
+    const bool cached = s->desc.unordered && s->nvariant == s->n && !s->desc.memory;
+    const double memory = cached           ? threads * CACHE_MEMORY
                           : s->desc.memory ? (double)s->desc.memory
                                            : (double)DEFAULT_MEMORY;
     s->variants = clamp(memory / (double)one, 2.0 * threads, s->n);

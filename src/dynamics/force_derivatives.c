@@ -96,7 +96,7 @@ static void add_states(collector *c, const lwi_function *function)
                      .kind = LWI_LEAF_STATE});
 }
 
-// What a value reads: of a state that stands for itself, this state.
+// What a value reads: of a signal that is a state, this state.
 static bool reads_formulas(const lwi_function *function)
 {
     const lw_function_type type = function->desc.type;
@@ -154,10 +154,10 @@ static void add_branches(collector *c, const lwi_force_place *place)
         return;
     }
     const int b = node_of(model, place->body[1]);
-    int meeting = a;
-    while (meeting >= 0 && !is_inboard(model, meeting, b)) meeting = model->node[meeting].parent;
-    add_branch(c, a, meeting, 0);
-    add_branch(c, b, meeting, 1);
+    int common = a;
+    while (common >= 0 && !is_inboard(model, common, b)) common = model->node[common].parent;
+    add_branch(c, a, common, 0);
+    add_branch(c, b, common, 1);
 }
 
 // Has a force on a coordinate derivatives, and does it act on a joint of the tree?
@@ -471,12 +471,12 @@ static double rotate_load(const state *s, const acting *a, int j, int k)
     const double *Sj = s->tree->screws.S[a->branch[j].speed],
                  *Sk = s->tree->screws.S[a->branch[k].speed];
     const int side = a->branch[j].side;
-    double turned[6], change[6], shift[3];
+    double rotated[6], change[6], shift[3];
     if (carries(&s->tree->screws, a->branch[j].speed, a->branch[k].speed))
-        motion_cross(turned, Sj, Sk);
+        motion_cross(rotated, Sj, Sk);
     else
-        v6_zero(turned);
-    at_point(turned, s->kin->r[a->place->body[side]], change);
+        v6_zero(rotated);
+    at_point(rotated, s->kin->r[a->place->body[side]], change);
     v3_cross(shift, Sk + 3, s->f->moved[j]);
     v3_add(change, change, shift);
     return v6_dot(change, a->load[side]);

@@ -6,11 +6,11 @@
 //     dQ_k = u_k . df + du_k . f,     df by the force (lwi_force_type.differentiate),     du_k by S_j x S_k
 //
 // Between two bodies a force and its opposite depend on the relative motion alone: speeds that move both change nothing, and
-// only those of the branches are looked at.  A signal s adds  (dQ/ds) ds:  by the derivatives of formulas (jets) with
+// only those of the branches count.  A signal s adds  (dQ/ds) ds:  by the derivatives of formulas (jets) with
 // respect to what they read, and of that by the motion.                                    Cost: of each force the square
 // of its branches; of each signal n for what it reads.
 //
-// Forces that have no derivatives of their own (servos, tendons), on coordinates of joints that close loops, and signals that
+// Forces without exact derivatives (servos, tendons), on coordinates of joints that close loops, and signals that
 // read these, are left to differences.
 #ifndef LWI_DYNAMICS_FORCE_DERIVATIVES_H
 #define LWI_DYNAMICS_FORCE_DERIVATIVES_H

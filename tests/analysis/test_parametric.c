@@ -330,7 +330,7 @@ static const char forces_text[] =
     "linkwork: 1\n"
     "parameters: {k: 40, c: 2, l: 0.4, kx: 30, kz: 20, rx: 3, ry: 2, cy: 1, dx: 0.2, dz: 0.1, fx: "
     "2,\n"
-    "  tz: 0.7, drag: 0.3, rough: 0.2, turn: 0.1, whirl: 0.05, gain: 3, bend: 0.8, pull: 1.3, "
+    "  tz: 0.7, drag: 0.3, rough: 0.2, roll: 0.1, whirl: 0.05, gain: 3, bend: 0.8, pull: 1.3, "
     "lift: 2,\n"
     "  both: 1.5}\n"
     "signals:\n"
@@ -361,7 +361,7 @@ static const char forces_text[] =
     "tz], axes: body,\n"
     "    scale: {type: sine, amplitude: 2, omega: 3}, force_of: [outer, inner, bent]}\n"
     "  D: {type: drag, body: a, point: [0, 0.1, 0], linear: drag, quadratic: rough, angular: "
-    "turn,\n"
+    "roll,\n"
     "    angular_quadratic: whirl}\n";
 
 static void test_forces(void **state)
@@ -369,7 +369,7 @@ static void test_forces(void **state)
     (void)state;
     static const char *const by[] = {"k",    "c",     "l",    "kx",   "kz",   "rx",   "ry",
                                      "cy",   "dx",    "dz",   "fx",   "tz",   "drag", "rough",
-                                     "turn", "whirl", "gain", "bend", "pull", "lift", "both"};
+                                     "roll", "whirl", "gain", "bend", "pull", "lift", "both"};
     bench b = begin(forces_text, LWI_COUNT(by), by);
     // the bodies leave the place at which they are drawn, where the bushing is without force
     static const double moved[] = {0.2, 0.1, -0.1, 0.1, 0.3, -0.2, 0.1,

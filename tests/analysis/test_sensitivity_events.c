@@ -276,7 +276,7 @@ static void test_relay_at_start(void **state)
     static const char *const by[] = {"push", "q0", "m"};
     all_methods_agree(text, LWI_COUNT(by), by, LW_STATISTIC_LAST, 1e-9);
 
-    // The same motion, where the relay has to change its side at the start: whatever the parameters, it does so there.
+    // The same motion, where the relay has to change its side at the start; it does so there for any parameters.
     lw_options options;
     lw_model *model = parse(text, &options), *late = parse(text, &options);
     assert_int_equal(late->nstate, 1);

@@ -256,8 +256,8 @@ static lw_status count_instances(void *user, lw_batch *batch, double time)
     return LW_OK;
 }
 
-// Models of their own exist a few at a time where rows need no order, with the same results; those that share one do not.
-static void unordered_rows_need_few_instances_at_a_time(void **state)
+// Separate models exist in small numbers where rows need no order, with the same results; those that share one do not.
+static void unordered_rows_limit_the_number_of_instances(void **state)
 {
     (void)state;
     enum { VARIANTS = 100 };
@@ -737,7 +737,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sweep_is_its_batch),
-        cmocka_unit_test(unordered_rows_need_few_instances_at_a_time),
+        cmocka_unit_test(unordered_rows_limit_the_number_of_instances),
         cmocka_unit_test(threads_do_not_change_what_a_row_observes),
         cmocka_unit_test(auto_is_resolved_once),
         cmocka_unit_test(memory_is_that_of_a_group),

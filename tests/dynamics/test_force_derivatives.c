@@ -9,7 +9,7 @@
 enum { STATES = 12 };
 
 // Every force between bodies and every kind of signal, on balls, a floating body, a universal joint and a body without
-// a joint of its own.
+// a joint.
 static const char tree_text[] =
     "linkwork: 1\n"
     "gravity: [0, 0, -9.81]\n"
@@ -79,14 +79,14 @@ static const char loop_text[] =
     "linkwork: 1\n"
     "gravity: [0, -9.81, 0]\n"
     "signals:\n"
-    "  turn: {type: formula, of: \"-3*(A.q0 - D.q0) - 0.1*A.qd0*body.coupler.y\"}\n"
+    "  drive: {type: formula, of: \"-3*(A.q0 - D.q0) - 0.1*A.qd0*body.coupler.y\"}\n"
     "bodies:\n"
     "  crank: {mass: 0.4, inertia: [0, 0.01, 0.01, 0, 0, 0], position: [0, 0.2, 0]}\n"
     "  coupler: {mass: 1, inertia: [0, 0.08, 0.08, 0, 0, 0], position: [0.5, 0.55, 0]}\n"
     "  rocker: {mass: 1, inertia: [0.08, 0, 0.08, 0, 0, 0], position: [1, 0.35, 0]}\n"
     "joints:\n"
     "  A: {type: revolute, between: [ground, crank], at: [0, 0, 0], axis: [0, 0, 1], effort: {q0: "
-    "turn}}\n"
+    "drive}}\n"
     "  B: {type: revolute, between: [crank, coupler], at: [0, 0.4, 0], axis: [0, 0, 1]}\n"
     "  C: {type: revolute, between: [coupler, rocker], at: [1, 0.7, 0], axis: [0, 0, 1], cut: "
     "always}\n"

@@ -34,11 +34,11 @@ static inline void velocity_change(double dv[3], const lwi_motion_pair *m, int s
 static inline void add_load_change(double load[6], double sign, const double F[3],
                                    const double dF[3], const double arm[3], const double darm[3])
 {
-    double moment[3];
+    double torque[3];
     v3_axpy(load, sign, dF);
-    v3_cross(moment, arm, dF);
-    v3_cross_add(moment, darm, F);
-    v3_axpy(load + 3, sign, moment);
+    v3_cross(torque, arm, dF);
+    v3_cross_add(torque, darm, F);
+    v3_axpy(load + 3, sign, torque);
 }
 
 /** dn := change of the unit vector n = d / length. */

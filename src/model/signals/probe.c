@@ -61,22 +61,22 @@ double lwi_probe_slope(const lwi_probe *p, const lwi_seed *seed)
 static void add_velocity(const lwi_kin *kin, int body, const double arm[3], const double n[3],
                          double sign, double by_pose[6], double by_twist[6])
 {
-    double moment[3], rotated[3]; // n . (w x (theta x arm)) = theta . (arm x (n x w))
-    v3_cross(moment, arm, n);
+    double cross[3], rotated[3]; // n . (w x (theta x arm)) = theta . (arm x (n x w))
+    v3_cross(cross, arm, n);
     v3_axpy(by_twist, sign, n);
-    v3_axpy(by_twist + 3, sign, moment);
+    v3_axpy(by_twist + 3, sign, cross);
     v3_cross(rotated, n, kin->w[body]);
-    v3_cross(moment, arm, rotated);
-    v3_axpy(by_pose + 3, sign, moment);
+    v3_cross(cross, arm, rotated);
+    v3_axpy(by_pose + 3, sign, cross);
 }
 
 // The same of n . x.
 static void add_position(const double arm[3], const double n[3], double sign, double by_pose[6])
 {
-    double moment[3];
-    v3_cross(moment, arm, n);
+    double cross[3];
+    v3_cross(cross, arm, n);
     v3_axpy(by_pose, sign, n);
-    v3_axpy(by_pose + 3, sign, moment);
+    v3_axpy(by_pose + 3, sign, cross);
 }
 
 static void derive_point(const lwi_probe *p, const lwi_kin *kin, double by_pose[6],
@@ -84,7 +84,7 @@ static void derive_point(const lwi_probe *p, const lwi_kin *kin, double by_pose[
 {
     const int b = p->body[0], k = p->component % 3;
     const double e[3] = {k == 0, k == 1, k == 2};
-    double arm[3], n[3], moment[3];
+    double arm[3], n[3], cross[3];
     m3_mul_v(arm, kin->R[b], p->point[0]);
     switch (p->component / 3) {
     case 0:
@@ -96,8 +96,8 @@ static void derive_point(const lwi_probe *p, const lwi_kin *kin, double by_pose[
     default: // n . w with n fixed in the body
         m3_mul_v(n, p->axes, e);
         m3_mul_v(n, kin->R[b], n);
-        v3_cross(moment, n, kin->w[b]);
-        v3_copy(by_pose + 3, moment);
+        v3_cross(cross, n, kin->w[b]);
+        v3_copy(by_pose + 3, cross);
         v3_copy(by_twist + 3, n);
         return;
     }
