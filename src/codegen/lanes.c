@@ -77,9 +77,12 @@ static const char types[] =
     "#endif\n\n"
     "// may_alias: the caller's arrays are doubles.\n"
     "typedef double real __attribute__((vector_size(8 * LANES), aligned(8), may_alias));\n"
-    "typedef long long mask __attribute__((vector_size(8 * LANES)));\n\n";
+    "typedef long long mask __attribute__((vector_size(8 * LANES)));\n"
+    "// always: vectors wider than registers are not returned in the same way by all compilers.\n"
+    "#define INLINE static inline __attribute__((always_inline))\n\n";
 
 static const char scalar_types[] = "\n#include <string.h>\n\n"
+                                   "#define INLINE static inline\n"
                                    "typedef double real;\n"
                                    "typedef long long mask;\n\n"
                                    "static inline mask bits(real x)\n"
@@ -98,7 +101,7 @@ static const char scalar_types[] = "\n#include <string.h>\n\n"
                                    "#define OF_BITS(m) of_bits(m)\n"
                                    "#define ANY(m) (m)\n"
                                    "#define COMPARE(x) (-(mask)(x))\n\n"
-                                   "static inline real libm_circular(real x, int cosine)\n"
+                                   "INLINE real libm_circular(real x, int cosine)\n"
                                    "{\n"
                                    "    return cosine ? cos(x) : sin(x);\n"
                                    "}\n\n";
@@ -121,7 +124,7 @@ static const char circular[] =
     "// |r| <= pi/4, error below one unit in the last place; the same bits in any width.  "
     "Compilers merge\n"
     "// the two of an angle.\n"
-    "static inline real circular(real x, int cosine)\n"
+    "INLINE real circular(real x, int cosine)\n"
     "{\n"
     "    const real shifted = x * 6.36619772367581382433e-01 + 6755399441055744.0;\n"
     "    const real n = shifted - 6755399441055744.0;\n"
@@ -200,7 +203,7 @@ static const char newton[] =
 // A function of libm, lane by lane: in one expression, so that compilers merge sine and cosine of the same angle.
 static void print_elementary(FILE *file, const lwi_codegen_writer *w, const char *name)
 {
-    fprintf(file, "static inline real lanes_%s(real x)\n{\n    return (real){", name);
+    fprintf(file, "INLINE real lanes_%s(real x)\n{\n    return (real){", name);
     for (int l = 0; l < w->lanes; l++) fprintf(file, "%s%s(x[%d])", l ? ", " : "", name, l);
     fputs("};\n}\n", file);
 }
@@ -214,7 +217,7 @@ void lwi_codegen_lanes_source(FILE *file, lwi_codegen_writer *w)
     lwi_codegen_template(file, w, types);
     for (int i = 0; i < LWI_COUNT(elementary); i++) print_elementary(file, w, elementary[i]);
     lwi_codegen_template(file, w, vector_bits);
-    fputs("static inline real libm_circular(real x, int cosine)\n{\n"
+    fputs("INLINE real libm_circular(real x, int cosine)\n{\n"
           "    return cosine ? lanes_cos(x) : lanes_sin(x);\n}\n\n",
           file);
     fputs(circular, file);
