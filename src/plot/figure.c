@@ -29,6 +29,8 @@
 #define MAX_HEAD_LINES 3
 #define MIN_PANEL 40.0 // height and width
 #define CURVE_WIDTH 1.5
+#define BAR_GAP 14.0 // between a panel and its bar of colours
+#define BAR_WIDTH 14.0
 
 typedef struct box {
     double x, y, width, height;
@@ -37,10 +39,11 @@ typedef struct box {
 /** A panel and its layout. */
 typedef struct place {
     const lwi_plot_panel *panel;
-    lwi_plot_axis x, y;
+    lwi_plot_axis x, y, z; // z: of the bar of colours
     lwi_plot_range xr, yr;
     int row, column;
     double gutter; // left of the box, for labels of the y axis
+    double beside; // right of the box, for the bar of colours
     int head;      // lines
     bool foot;     // labels of the x axis are shown
     box box;
@@ -161,12 +164,34 @@ static int flow_keys(layout *l, const place *p, flow f, double top, bool draw)
     return f.line + 1;
 }
 
+// The title of the bar of colours ends where its labels end: in the first line of the head, or in the
+// next one if it would meet what is left of it.
+static void put_bar_title(layout *l, const place *p, flow *f, double top, bool draw)
+{
+    const lwi_plot_theme *theme = &l->figure->theme;
+    const lwi_plot_ink bold = {.colour = theme->ink, .size = LABEL_SIZE, .bold = true};
+    const lwi_plot_ink plain = {.colour = theme->muted, .size = LABEL_SIZE};
+    const lwi_plot_colour_bar *bar = p->panel->bar;
+    char unit[256], title[256];
+    if (!bar) return;
+    put_unit(unit, sizeof unit, &p->z, bar->unit);
+    const double unit_width = lwi_plot_text_width(unit, LABEL_SIZE, false);
+    lwi_plot_text_fit(title, sizeof title, bar->title, fmax(f->right - f->left - unit_width, 60),
+                      LABEL_SIZE, true);
+    const double width = lwi_plot_text_width(title, LABEL_SIZE, true) + unit_width;
+    if (f->x + width > f->right) f->x = f->left, f->line++;
+    if (!draw) return;
+    const double y = top + HEAD_LINE * (f->line + 1) - 4;
+    lwi_plot_draw_text(l->canvas, f->right - unit_width, y, LWI_PLOT_END, &bold, title);
+    lwi_plot_draw_text(l->canvas, f->right - unit_width, y, LWI_PLOT_START, &plain, unit);
+}
+
 static int put_head(layout *l, const place *p, bool draw)
 {
     const lwi_plot_theme *theme = &l->figure->theme;
     const lwi_plot_ink bold = {.colour = theme->ink, .size = LABEL_SIZE, .bold = true};
     const lwi_plot_ink plain = {.colour = theme->muted, .size = LABEL_SIZE};
-    const double left = p->box.x - p->gutter, right = p->box.x + p->box.width;
+    const double left = p->box.x - p->gutter, right = p->box.x + p->box.width + p->beside;
     const double top = p->box.y - HEAD_LINE * p->head - HEAD_GAP;
     char unit[256], title[256];
     put_unit(unit, sizeof unit, &p->y, p->panel->unit);
@@ -179,7 +204,9 @@ static int put_head(layout *l, const place *p, bool draw)
         lwi_plot_draw_text(l->canvas, left + title_width, top + HEAD_LINE - 4, LWI_PLOT_START,
                            &plain, unit);
     }
-    return flow_keys(l, p, (flow){left + title_width + unit_width + 18, left, right, 0}, top, draw);
+    flow f = {left + title_width + unit_width + 18, left, right, 0};
+    put_bar_title(l, p, &f, top, draw);
+    return flow_keys(l, p, f, top, draw);
 }
 
 // ------------------------------------------------------------------------------------------ layout
@@ -257,6 +284,14 @@ static void fit_y(place *p, double height)
     const double pad = p->panel->ntile && !p->panel->ncategory ? 0 : 0.06;
     p->y = lwi_plot_axis_fit(p->yr, p->panel->log, pad, ticks_of(height, height < 170 ? 25 : 34));
     if (p->panel->ncategory) label_categories(p->panel, &p->y);
+    if (p->panel->bar)
+        p->z = lwi_plot_axis_fit(p->panel->bar->range, false, 0, ticks_of(height, 34));
+}
+
+// Width of the bar of colours with its labels and the gap before it.
+static double bar_width(const place *p)
+{
+    return p->panel->bar ? BAR_GAP + BAR_WIDTH + 7 + widest_label(&p->z) : 0;
 }
 
 static void widen(lwi_plot_axis *axis, double length, int max_ticks)
@@ -313,14 +348,17 @@ static void place_columns(layout *l)
     const lwi_plot_figure *f = l->figure;
     const double width = (l->canvas->width - 2 * MARGIN - GAP_X * (f->columns - 1)) / f->columns;
     for (int c = 0; c < f->columns; c++) {
-        double gutter = 0;
-        for (int i = c; i < f->npanel; i += f->columns)
+        double gutter = 0, beside = 0;
+        for (int i = c; i < f->npanel; i += f->columns) {
             gutter = fmax(gutter, label_width(&l->place[i]) + 8);
+            beside = fmax(beside, bar_width(&l->place[i]));
+        }
         for (int i = c; i < f->npanel; i += f->columns) {
             l->place[i].gutter = gutter;
+            l->place[i].beside = beside;
             l->place[i].box.x = MARGIN + c * (width + GAP_X) + gutter;
             l->place[i].box.width =
-                width - gutter - 6; // the last label extends beyond the right end
+                width - gutter - beside - 6; // the last label extends beyond the right end
         }
     }
 }
@@ -462,6 +500,29 @@ static void draw_tiles(layout *l, const place *p)
     }
 }
 
+// Strips of one colour each, with edges at whole points like those of tiles.
+static void draw_bar(layout *l, const place *p)
+{
+    enum { STRIPS = 64 };
+    const lwi_plot_theme *t = &l->figure->theme;
+    const lwi_plot_ink ink = {.colour = t->muted, .size = TICK_SIZE};
+    const lwi_plot_pen pen = {t->axis, 1, LWI_PLOT_SOLID};
+    const box b = p->box;
+    const double x = b.x + b.width + BAR_GAP, right = x + BAR_WIDTH;
+    if (!p->panel->bar) return;
+    for (int k = 0; k < STRIPS; k++) {
+        const double y0 = round(b.y + b.height * (1 - (k + 1.0) / STRIPS));
+        const double y1 = round(b.y + b.height * (1 - (double)k / STRIPS));
+        lwi_plot_draw_rect(l->canvas, x, y0, BAR_WIDTH, y1 - y0,
+                           lwi_plot_scale_colour(t, (k + 0.5) / STRIPS));
+    }
+    for (int i = 0; i < p->z.ntick; i++) {
+        const double y = b.y + b.height * (1 - lwi_plot_axis_at(&p->z, p->z.tick[i]));
+        lwi_plot_draw_line(l->canvas, right, y, right + 4, y, &pen);
+        lwi_plot_draw_text(l->canvas, right + 7, y + 4, LWI_PLOT_START, &ink, p->z.label[i]);
+    }
+}
+
 static void draw_curve(layout *l, const place *p, const lwi_plot_curve *c, lwi_plot_trace *trace)
 {
     if (c->marks) {
@@ -494,6 +555,7 @@ static lw_status draw_panel(layout *l, const place *p, lw_error *error)
         lwi_plot_draw_text(l->canvas, b.x + b.width / 2, b.y + b.height / 2, LWI_PLOT_MIDDLE, &ink,
                            "no finite numbers here");
     put_head(l, p, true);
+    draw_bar(l, p);
     draw_foot(l, p);
     return LW_OK;
 }

@@ -34,6 +34,12 @@ typedef struct lwi_plot_figure_key {
     lwi_plot_style style;
 } lwi_plot_figure_key;
 
+/** The quantity that colours show: a bar of the theme's colour scale, right of the panel. */
+typedef struct lwi_plot_colour_bar {
+    const char *title, *unit;
+    lwi_plot_range range; ///< of the axis that the scale lies along
+} lwi_plot_colour_bar;
+
 typedef struct lwi_plot_panel {
     const char *title, *unit; ///< of the y axis; unit "" or "1": not shown
     const char *x_title, *x_unit;
@@ -48,6 +54,7 @@ typedef struct lwi_plot_panel {
     int ncategory;
     lwi_plot_figure_key *key;
     int nkey;
+    const lwi_plot_colour_bar *bar; ///< NULL: none
 } lwi_plot_panel;
 
 typedef struct lwi_plot_figure {

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_FAMILIES = 200, MAX_BARS = 40, SHADES = 5 };
+enum { MAX_FAMILIES = 200, MAX_BARS = 40 };
 
 typedef struct plotting {
     const lw_table *table;
@@ -162,7 +162,7 @@ static lw_status add_key(plotting *p, lwi_plot_panel *panel, const char *name, d
 static lw_status room_for(plotting *p, lwi_plot_panel *panel, int curves)
 {
     panel->curve = LWI_PUSH(&p->arena, lwi_plot_curve, curves);
-    panel->key = LWI_PUSH(&p->arena, lwi_plot_figure_key, curves + SHADES);
+    panel->key = LWI_PUSH(&p->arena, lwi_plot_figure_key, curves + 2);
     return panel->curve && panel->key ? LW_OK : no_memory(p);
 }
 
@@ -214,11 +214,6 @@ static lw_status fill_points(plotting *p, const lwi_plot_choice *choice, lwi_plo
 
 // ----------------------------------------------------------------------------------------- colours
 
-static double share(double value, double lo, double hi)
-{
-    return hi > lo ? (value - lo) / (hi - lo) : 0.5;
-}
-
 // Ends of tile k of n along an axis: half way to its neighbours.
 static void tile_ends(const double *value, int n, int k, double *lo, double *hi)
 {
@@ -261,21 +256,24 @@ static lw_status fill_colours(plotting *p, lwi_plot_panel *panel, const double *
                               int z_column)
 {
     const char *unit;
-    double *z, *values;
-    int n;
+    double *z;
     bool tiles;
     const int rows = p->table->rows;
     lwi_plot_colour *colour = LWI_PUSH(&p->arena, lwi_plot_colour, rows);
-    if (!colour) return no_memory(p);
+    lwi_plot_colour_bar *bar = LWI_PUSH(&p->arena, lwi_plot_colour_bar, 1);
+    if (!colour || !bar) return no_memory(p);
     TRY(read_column(p, z_column, &unit, &z));
-    TRY(distinct(p, z, &values, &n));
-    if (!n)
+    *bar = (lwi_plot_colour_bar){p->columns.info[z_column].name, unit, lwi_plot_range_empty()};
+    for (int i = 0; i < rows; i++)
+        if (lwi_plot_plottable(z[i])) lwi_plot_range_add(&bar->range, z[i]);
+    if (lwi_plot_range_is_empty(&bar->range))
         return lwi_fail(p->error, LW_ERR_ARGUMENT, "z: %.100s has no numbers",
                         p->columns.info[z_column].name);
-    const double lo = values[0], hi = values[n - 1];
+    const lwi_plot_axis axis = lwi_plot_axis_fit(bar->range, false, 0, 2); // that of the bar
     for (int i = 0; i < rows; i++)
-        colour[i] = isfinite(z[i]) ? lwi_plot_scale_colour(&p->figure.theme, share(z[i], lo, hi))
-                                   : p->figure.theme.grid;
+        colour[i] = lwi_plot_plottable(z[i])
+                        ? lwi_plot_scale_colour(&p->figure.theme, lwi_plot_axis_at(&axis, z[i]))
+                        : p->figure.theme.grid;
     TRY(room_for(p, panel, 1));
     TRY(fill_tiles(p, panel, x, y, colour, &tiles));
     if (!tiles) {
@@ -284,13 +282,7 @@ static lw_status fill_colours(plotting *p, lwi_plot_panel *panel, const double *
         panel->ncurve = 1;
         panel->ntile = 0;
     }
-    for (int k = 0; k < SHADES; k++) {
-        const double part = k / (SHADES - 1.0);
-        const lwi_plot_style style = {.colour = lwi_plot_scale_colour(&p->figure.theme, part),
-                                      .broad = false};
-        TRY(add_key(p, panel, k ? "" : p->columns.info[z_column].name, lo + part * (hi - lo), unit,
-                    style));
-    }
+    panel->bar = bar;
     return LW_OK;
 }
 

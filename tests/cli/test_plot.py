@@ -217,12 +217,56 @@ class Plot(unittest.TestCase):
         self.study()
         labels = self.labels("grid.csv", "--x", "joint.rail.q0", "--y", "body.cart.mass", "--z", "sys.T.max")
         values = [float(r["sys.T.max"]) for r in self.rows_of("grid.csv")]
-        self.assertIn("sys.T.max = %.5g" % min(values), labels)
-        self.assertIn("%.5g" % max(values), labels)
+        self.assertIn("sys.T.max", labels)
         self.assertEqual(len(self.marks("circle")), 0)
-        self.assertGreaterEqual(len(self.marks("path")), 12)
+        tiles, strips, value_at = self.colour_bar(len(values))
+        # read as a reader does: the strip of the colour of a tile, and the number next to it
+        self.assertAlmostEqual(value_at(strips[0][0]), min(values), delta=0.01 * max(values))
+        self.assertAlmostEqual(value_at(strips[-1][1]), max(values), delta=0.01 * max(values))
+        for tile, value in zip(tiles, values):
+            bottom, top, _ = min(strips, key=lambda strip: self.apart(strip[2], tile))
+            self.assertAlmostEqual(value_at((bottom + top) / 2), value, delta=0.02 * max(values))
         self.labels("lhs.h5", "--x", "joint.rail.q0", "--y", "body.cart.mass", "--z", "sys.T.max")
         self.assertEqual(len(self.marks("circle")), 20)
+        labels = self.labels("grid.h5", "--x", "joint.rail.q0", "--y", "body.cart.mass", "--z", "joint.rail.q0.max",
+                             "--units", "mm")
+        self.assertIn("joint.rail.q0.max", labels)
+        self.assertEqual(labels[labels.index("joint.rail.q0.max") + 1], " [mm]")
+        # long names of the axis and of the colours have a line each
+        self.table("long.csv", ["instance,a,%s,%s,end,failure" % ("b" * 60, "c" * 60 + ".min"), '0,1,1,5,1,""', '1,1,2,6,1,""',
+                                '2,2,1,7,1,""', '3,2,2,8,1,""'])
+        self.labels("long.csv", "--x", "a", "--y", "b" * 60, "--z", "c" * 60 + ".min")
+        lines = {e.text[0]: float(e.get("y")) for e in self.marks("text") if e.text and e.text[:40] in (40 * "b", 40 * "c")}
+        self.assertEqual(lines["c"] - lines["b"], 17)
+        # the same number everywhere: the bar has it in its middle
+        self.table("same.csv", ["instance,a,b,y.min,end,failure", '0,1,1,5,1,""', '1,1,2,5,1,""', '2,2,1,5,1,""', '3,2,2,5,1,""'])
+        self.labels("same.csv", "--x", "a", "--y", "b", "--z", "y.min")
+        tiles, strips, value_at = self.colour_bar(4)
+        self.assertEqual(len(set(tiles)), 1)
+        self.assertAlmostEqual(value_at((strips[0][0] + strips[-1][1]) / 2), 5, 2)
+        self.assertLess(min(self.apart(tiles[0], s[2]) for s in strips[31:33]), 8)
+        self.table("huge.csv", ["instance,a,b,y.min,end,failure", '0,1,1,1e304,1,""', '1,1,2,1e305,1,""'])
+        self.assertIn("y.min has no numbers",
+                      self.call("plot", "huge.csv", "--x", "a", "--y", "b", "--z", "y.min", "-o", "p.svg", code=2).stderr)
+
+    @staticmethod
+    def apart(a, b):
+        """The largest difference of the parts of two colours, 0 to 255."""
+        return max(abs(int(a[k:k + 2], 16) - int(b[k:k + 2], 16)) for k in (1, 3, 5))
+
+    def colour_bar(self, ntile):
+        """Colours of tiles; (bottom, top, colour) of the strips of the bar next to them; the number at a height."""
+        areas = [e for e in self.marks("path") if e.get("fill") != "none"][1:]  # the first is the paper
+        self.assertEqual(len(areas), ntile + 64)
+        corners = [[tuple(map(float, point.split(","))) for point in e.get("d").strip("MZ").split()] for e in areas[ntile:]]
+        strips = [(max(y for _, y in c), min(y for _, y in c), e.get("fill")) for c, e in zip(corners, areas[ntile:])]
+        for below, above in zip(strips, strips[1:]):
+            self.assertEqual(below[1], above[0])
+        right = max(x for c in corners for x, _ in c)
+        ticks = [(float(e.get("y")) - 4, float(e.text.replace("\u2212", "-"))) for e in self.marks("text") if float(e.get("x")) == right + 7]
+        self.assertGreaterEqual(len(ticks), 2)
+        (y0, z0), (y1, z1) = ticks[0], ticks[-1]
+        return [e.get("fill") for e in areas[:ntile]], strips, lambda y: z0 + (z1 - z0) * (y - y0) / (y1 - y0)
 
     def test_a_tornado_has_the_coefficients_of_a_linear_model(self):
         # y = 3 a - 2 b + 5 exactly: a moves it by 6, b by 8, c by nothing
@@ -262,7 +306,7 @@ class Plot(unittest.TestCase):
                                   '3,2,2,99,0.5,"stops at t = 0.5"'])
         self.labels("failed.csv", "--x", "a", "--y", "y.min")
         self.assertEqual(len(self.marks("circle")), 3)
-        self.assertIn("7", self.labels("failed.csv", "--x", "a", "--y", "b", "--z", "y.min"))
+        self.assertEqual(self.labels("failed.csv", "--x", "a", "--y", "b", "--z", "y.min")[-2], "7.0")  # the top of the colours
         self.labels("failed.csv", "--x", "a", "--y", "end")  # where runs ended is known
         self.assertEqual(len(self.marks("circle")), 4)
 
