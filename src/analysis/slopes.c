@@ -837,11 +837,19 @@ static bool markers_differ(const lw_model *a, const lw_model *b)
     return false;
 }
 
+// So are measures: their formulas have the values of parameters.
+static bool measures_differ(const lw_model *a, const lw_model *b)
+{
+    for (int i = 0; i < a->desc.nmeasure && i < b->desc.nmeasure; i++)
+        if (strcmp(a->desc.measure[i].formula, b->desc.measure[i].formula) != 0) return true;
+    return false;
+}
+
 bool lwi_slope_changes_motion(const lwi_slope *slope, const lw_model *model)
 {
     const lw_model *side = slope->side[0].model;
     if (!slope->local || slope->places || formulas_differ(side, model) ||
-        markers_differ(side, model))
+        markers_differ(side, model) || measures_differ(side, model))
         return true;
     for (int b = 1; b < model->nbody; b++)
         if (!same_numbers(side->body[b].com, model->body[b].com, 3)) return true;

@@ -594,6 +594,7 @@ static lw_status check_same_items(const lw_model *model, const lw_model *other, 
         {"inputs", model->desc.ninput, other->desc.ninput},
         {"functions", model->desc.nfunction, other->desc.nfunction},
         {"markers", model->desc.nmarker, other->desc.nmarker},
+        {"measures", model->desc.nmeasure, other->desc.nmeasure},
     };
     for (int i = 0; i < LWI_COUNT(counts); i++)
         if (counts[i].here != counts[i].there)

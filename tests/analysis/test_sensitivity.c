@@ -442,6 +442,45 @@ static void test_markers(void **state)
     all_methods_agree(text, LWI_COUNT(by), by, LW_STATISTIC_RMS, 1e-8);
 }
 
+// Formulas of measures have the values of parameters, which change measures of the same motion.
+static void test_parameters_of_measures(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\n"
+        "parameters: {target: 20 deg, m: 1.5, k: 12, g: 0.7}\n"
+        "bodies: {'left arm': {mass: m, inertia: [0.1, 0.1, 0.1, 0, 0, 0], "
+        "position: [0.5, 0, 0]}}\n"
+        "joints: {A: {type: revolute, between: [ground, 'left arm'], at: "
+        "[0, 0, 0], axis: [0, 1, 0], "
+        "q: [0.3],\n"
+        "  spring: {q0: {stiffness: k}}}}\n"
+        "measures:\n"
+        "  q: A.q0\n"
+        "  miss: {of: (joint.A.q0 - target)^2}\n"
+        "  cost: measure.miss + g*m*body.'left arm'.vz^2/(1 m/s)^2*(1 rad)^2\n"
+        "simulation: {duration: 0.5, sample: 0.1}\n";
+    static const char *const by[] = {"target", "m", "k", "g"};
+    static const lw_sensitivity_method methods[] = {LW_SENSITIVITY_DIFFERENCES,
+                                                    LW_SENSITIVITY_ADJOINT, LW_SENSITIVITY_FORWARD};
+    const double degree = acos(-1) / 180;
+    lw_options options;
+    lw_model *model = parse(text, &options);
+    for (int i = 0; i < LWI_COUNT(methods); i++) {
+        lw_sensitivity *s = by_method(model, &options, 1, by, LW_STATISTIC_LAST, methods[i]);
+        const double q = lw_sensitivity_value(s, 0, LW_STATISTIC_LAST),
+                     slope = -2 * (q - 20 * degree) * degree;
+        assert_true(fabs(slope) > 1e-3);
+        lwt_near(lw_sensitivity_at(s, 0, 0, LW_STATISTIC_LAST, NULL), 0, 1e-12);
+        lwt_near(lw_sensitivity_at(s, 0, 1, LW_STATISTIC_LAST, NULL), slope, 1e-11);
+        lwt_near(lw_sensitivity_at(s, 0, 2, LW_STATISTIC_LAST, NULL), slope, 1e-11);
+        lw_sensitivity_destroy(s);
+    }
+    lw_model_destroy(model);
+    all_methods_agree(text, LWI_COUNT(by), by, LW_STATISTIC_LAST, 1e-8);
+    all_methods_agree(text, LWI_COUNT(by), by, LW_STATISTIC_MEAN, 1e-8);
+}
+
 static void test_failed_variant(void **state)
 {
     (void)state;
@@ -504,6 +543,7 @@ int main(void)
                                        cmocka_unit_test(test_corner_by_adjoint),
                                        cmocka_unit_test(test_formulas_by_adjoint),
                                        cmocka_unit_test(test_markers),
+                                       cmocka_unit_test(test_parameters_of_measures),
                                        cmocka_unit_test(test_failed_variant),
                                        cmocka_unit_test(test_wrong_use)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -652,6 +652,50 @@ static void parameters_of_the_file_vary(void **state)
     lw_model_destroy(model);
 }
 
+// Measures have the parameters of each instance, in every group.
+static void measures_have_the_parameters_of_an_instance(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\n"
+        "parameters: {target: 300 mm}\n"
+        "bodies: {rod: {mass: 1, inertia: [0, 0.1, 0.1, 0, 0, 0], position: [0.5, 0, 0]}}\n"
+        "joints: {A: {type: revolute, between: [ground, rod], at: [0, 0, 0], axis: [0, 1, 0]}}\n"
+        "measures: {z: body.rod.z, miss: (body.rod.z - target)^2, twice: measure.miss*2}\n";
+    static const char *const vary[] = {"target"};
+    static const double values[] = {300, 100, -200, 100, 0, 700};
+    enum { RUNS = sizeof values / sizeof values[0] };
+    lw_model *model;
+    lw_error error = {0};
+    const lw_read_desc yaml = {.format = "yaml"};
+    ok(lw_model_parse(text, strlen(text), "rod.yaml", &yaml, &model, NULL, &error), &error);
+    const lw_options o = short_run();
+    for (int memory = 0; memory < 2; memory++) {
+        const lw_batch_desc desc = {.options = &o,
+                                    .instances = RUNS,
+                                    .nvary = 1,
+                                    .vary = vary,
+                                    .values = values,
+                                    .memory = (size_t)memory,
+                                    .threads = 1};
+        lw_sweep *sweep;
+        lw_study *study;
+        ok(lw_sweep_create(model, &desc, &sweep, &error), &error);
+        ok(lw_study_create(sweep, NULL, &study, &error), &error);
+        ok(lw_sweep_run(sweep, lw_study_row, study, NULL, NULL), lw_sweep_error(sweep));
+        for (int i = 0; i < RUNS; i++) {
+            const double z = lw_study_statistics(study, i, 0).last,
+                         miss = (z - 1e-3 * values[i]) * (z - 1e-3 * values[i]);
+            assert_true(z != 0);
+            assert_true(fabs(lw_study_statistics(study, i, 1).last - miss) < 1e-14 * miss);
+            assert_true(fabs(lw_study_statistics(study, i, 2).last - 2 * miss) < 1e-14 * miss);
+        }
+        lw_study_destroy(study);
+        lw_sweep_destroy(sweep);
+    }
+    lw_model_destroy(model);
+}
+
 // Stops in the second half; times grow.
 static int stop_late(void *user, double time, double end)
 {
@@ -744,6 +788,7 @@ int main(void)
         cmocka_unit_test(no_memory_is_a_status),
         cmocka_unit_test(what_is_wrong_is_reported_before_a_run),
         cmocka_unit_test(parameters_of_the_file_vary),
+        cmocka_unit_test(measures_have_the_parameters_of_an_instance),
         cmocka_unit_test(options_do_not_follow_what_varies),
         cmocka_unit_test(rows_are_written_as_they_come),
         cmocka_unit_test(a_stop_keeps_what_has_ended),

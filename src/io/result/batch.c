@@ -7,6 +7,7 @@
 #include "batch/batch.h"
 #include "base/file.h"
 #include "io/result/csv.h"
+#include "io/result/measures.h"
 #include "io/result/result.h"
 
 #include <errno.h>
@@ -27,6 +28,9 @@ struct lw_batch_writer {
     lwi_result_meta meta;
     lw_options options;
     lwi_result_rows rows;
+    lwi_arena of_group; // memory of the formulas
+    const lwi_formula *
+        *formulas;  // [capacity] of measures with numbers of the instance; NULL: of the model
     int nown;       // columns of a single run, including the time
     double *own;    // [capacity][nown] last row of each: quaternions take their sign from it
     double *last;   // [capacity][columns]
@@ -105,6 +109,14 @@ static lw_status write_row(lw_batch_writer *w, const double *row, const unsigned
     return ferror(w->csv) ? io_failed(w, "cannot be written") : LW_OK;
 }
 
+// Of the first row of an instance: parameters may be numbers in its measures.
+static lw_status find_formulas(lw_batch_writer *w, int i)
+{
+    if (!w->columns.measures || w->written[i]) return LW_OK;
+    return lwi_measures_of_variant(w->columns.measures, lw_batch_model(w->batch, i), &w->of_group,
+                                   &w->formulas[i], &w->error);
+}
+
 static lw_status instance_row(lw_batch_writer *w, int i)
 {
     lw_batch *b = w->batch;
@@ -117,9 +129,11 @@ static lw_status instance_row(lw_batch_writer *w, int i)
                         "have, or the other way round, and with them other columns; expected "
                         "values other than 0 in the model",
                         number);
+    TRY(find_formulas(w, i));
     lw_status status = lw_batch_observe(b, i, w->level, &o);
     if (status == LW_OK) {
         w->rows.model = lw_batch_model(b, i); // markers and joint frames may differ
+        w->rows.formulas = w->formulas[i];
         w->rows.row = w->own + (size_t)i * (size_t)w->nown;
         status = lwi_result_rows_fill(&w->rows, o);
         if (status != LW_OK)
@@ -150,6 +164,8 @@ static void find_group(lw_batch_writer *w)
     w->batch = lwi_sweep_batch(w->sweep);
     if (lwi_sweep_group(w->sweep) == w->group) return;
     w->group = lwi_sweep_group(w->sweep);
+    lwi_arena_free(&w->of_group);
+    lwi_arena_init(&w->of_group, NULL);
     memset(w->own, 0, (size_t)w->capacity * (size_t)w->nown * sizeof *w->own);
     memset(w->written, 0, (size_t)w->capacity * sizeof *w->written);
 }
@@ -221,7 +237,8 @@ static lw_status begin(lw_batch_writer *w, const char *path, lw_error *error)
     w->own = LWI_PUSH(&w->arena, double, n *(size_t)w->nown);
     w->last = LWI_PUSH(&w->arena, double, n *(size_t)w->columns.n);
     w->written = LWI_PUSH(&w->arena, bool, n);
-    if (!w->own || !w->last || !w->written ||
+    w->formulas = LWI_PUSH(&w->arena, const lwi_formula *, n);
+    if (!w->own || !w->last || !w->written || !w->formulas ||
         lwi_result_rows_create(w->batch->model, &w->columns, &w->arena, &w->rows) != LW_OK)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
     if (!path) return LW_OK;
@@ -236,6 +253,7 @@ static lw_status begin(lw_batch_writer *w, const char *path, lw_error *error)
 static void discard(lw_batch_writer *w)
 {
     lwi_result_columns_free(&w->columns);
+    lwi_arena_free(&w->of_group);
     lwi_arena_free(&w->arena);
     lwi_release(NULL, w);
 }
@@ -255,6 +273,7 @@ static lw_status create(const char *path, lw_batch *batch, lw_sweep *sweep, lw_o
                            .patterns = patterns,
                            .level = level};
     lwi_arena_init(&w->arena, NULL);
+    lwi_arena_init(&w->of_group, NULL);
     const lw_status status = begin(w, path, error);
     if (status == LW_OK)
         *writer = w;

@@ -101,7 +101,8 @@ typedef struct lwi_result_rows {
     const lwi_result_run *run;   ///< [nrun] in the arena
     const lwi_result_view *view; ///< [nview] of the columns
     int nrun, nview, n;
-    struct lwi_measures *measures; ///< of the columns
+    struct lwi_measures *measures;      ///< of the columns
+    const struct lwi_formula *formulas; ///< of another model's measures; NULL: those of `measures`
     double *row; ///< [n] the last row; quaternions take their signs from the previous one
 } lwi_result_rows;
 

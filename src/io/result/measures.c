@@ -25,7 +25,9 @@ struct lwi_measures {
     lwi_arena arena;
     int n;
     one_measure *measure;
-    lwi_result_columns columns; ///< that the formulas name
+    const char **name; ///< [nname] of the columns that the formulas name
+    int *at, nname;    ///< [nname] their places in `columns`
+    lwi_result_columns columns;
     lwi_result_rows rows;
     double *variable; ///< [columns.n + n] columns, then measures in SI
 };
@@ -242,29 +244,45 @@ static lw_status read_measure(naming *n, int i, lw_error *error)
     return lwi_model_fail(&n->model->desc, d->place, error, "measure '%s': %s", d->name, why.text);
 }
 
-// Variables become places in the row of the columns; the level is that of the highest column.
-static lw_status place_variables(naming *n, lw_error *error)
+// Variables become places in the row of the columns.
+static void place_variables(const lwi_measures *m, lwi_formula *formula)
+{
+    for (int k = 0; k < formula->ncode; k++) {
+        lwi_instruction *code = &formula->code[k];
+        if (code->operation != LWI_FORMULA_VARIABLE) continue;
+        code->index =
+            code->index >= MEASURE ? m->columns.n + code->index - MEASURE : m->at[code->index];
+    }
+}
+
+// The level of a measure is that of its highest column.
+static void find_level(lwi_measures *m, one_measure *one)
+{
+    for (int k = 0; k < one->formula.ncode; k++) {
+        const lwi_instruction *code = &one->formula.code[k];
+        if (code->operation != LWI_FORMULA_VARIABLE) continue;
+        const lw_observe needs = code->index >= MEASURE
+                                     ? m->measure[code->index - MEASURE].level
+                                     : lwi_result_column_level(&m->columns, m->at[code->index]);
+        if (needs > one->level) one->level = needs;
+    }
+}
+
+static lw_status make_columns(naming *n, lw_error *error)
 {
     lwi_measures *m = n->m;
     TRY(lwi_result_columns_exactly(n->model, n->name, n->n, &m->columns, error));
     TRY(lwi_result_rows_create(n->model, &m->columns, &m->arena, &m->rows));
-    int *at = LWI_PUSH(&m->arena, int, n->n);
+    m->name = n->name, m->nname = n->n;
+    m->at = LWI_PUSH(&m->arena, int, n->n);
     m->variable = LWI_PUSH(&m->arena, double, m->columns.n + m->n);
-    if (!at || !m->variable) return LW_ERR_MEMORY;
+    if (!m->at || !m->variable) return LW_ERR_MEMORY;
     for (int i = 0; i < n->n; i++)
         for (int k = 0; k < m->columns.n; k++)
-            if (!strcmp(m->columns.column[k].name, n->name[i])) at[i] = k;
+            if (!strcmp(m->columns.column[k].name, n->name[i])) m->at[i] = k;
     for (int i = 0; i < m->n; i++) {
-        one_measure *one = &m->measure[i];
-        for (int k = 0; k < one->formula.ncode; k++) {
-            lwi_instruction *code = &one->formula.code[k];
-            if (code->operation != LWI_FORMULA_VARIABLE) continue;
-            const bool other = code->index >= MEASURE;
-            const lw_observe needs = other ? m->measure[code->index - MEASURE].level
-                                           : lwi_result_column_level(&m->columns, at[code->index]);
-            if (needs > one->level) one->level = needs;
-            code->index = other ? m->columns.n + code->index - MEASURE : at[code->index];
-        }
+        find_level(m, &m->measure[i]);
+        place_variables(m, &m->measure[i].formula);
     }
     return LW_OK;
 }
@@ -278,7 +296,7 @@ static lw_status fill(naming *n, lw_error *error)
     for (int i = 0; i < n->all->n; i++) n->sorted[i] = (indexed_name){n->all->column[i].name, i};
     qsort(n->sorted, (size_t)n->all->n, sizeof *n->sorted, by_name);
     for (int i = 0; i < m->n; i++) TRY(read_measure(n, i, error));
-    return place_variables(n, error);
+    return make_columns(n, error);
 }
 
 lw_status lwi_measures_create(const lw_model *model, lwi_measures **measures, lw_error *error)
@@ -327,10 +345,85 @@ lw_observe lwi_measure_level(const lwi_measures *m, int i)
     return m->measure[i].level;
 }
 
+// ---------------------------------------------------------------------------------------- variants
+
+// Columns and measures that a variant's formula names: they are those of the formulas of the measures.
+typedef struct variant_naming {
+    const lwi_measures *m;
+    const lw_model *model;
+    int defined;
+} variant_naming;
+
+static int find_variable(const lwi_measures *m, const char *name)
+{
+    for (int i = 0; i < m->nname; i++)
+        if (!strcmp(m->name[i], name)) return i;
+    return -1;
+}
+
+static lw_status find_same(void *user, const char *text, int length, lwi_formula_symbol *symbol,
+                           lw_error *error)
+{
+    const variant_naming *n = user;
+    char name[LWI_NAME_LENGTH * 2 + 40], whole[sizeof name + 8];
+    (void)error;
+    if (!lwi_column_unquote(name, sizeof name, text, length)) return LW_ERR_ARGUMENT;
+    for (int i = 0; i < n->defined && !strncmp(name, "measure.", 8); i++) {
+        if (strcmp(n->model->desc.measure[i].name, name + 8) != 0) continue;
+        if (symbol)
+            *symbol = (lwi_formula_symbol){.variable = true,
+                                           .index = MEASURE + i,
+                                           .dimension = n->m->measure[i].formula.dimension};
+        return LW_OK;
+    }
+    snprintf(whole, sizeof whole, "joint.%s", name);
+    int k = find_variable(n->m, name);
+    if (k < 0) k = find_variable(n->m, whole); // JOINT.q0
+    if (k < 0) return LW_ERR_ARGUMENT;
+    if (symbol)
+        *symbol = (lwi_formula_symbol){
+            .variable = true,
+            .index = k,
+            .dimension = lwi_column_dimension(n->m->columns.column[n->m->at[k]].unit)};
+    return LW_OK;
+}
+
+static bool have_formulas_of(const lwi_measures *m, const lw_model *variant)
+{
+    for (int i = 0; i < m->n; i++)
+        if (strcmp(m->measure[i].formula.text, variant->desc.measure[i].formula) != 0) return false;
+    return true;
+}
+
+lw_status lwi_measures_of_variant(const lwi_measures *m, const lw_model *variant, lwi_arena *arena,
+                                  const lwi_formula **formulas, lw_error *error)
+{
+    variant_naming n = {.m = m, .model = variant};
+    const lwi_formula_scope scope = {.user = &n, .find = find_same};
+    *formulas = NULL;
+    LWI_ASSERT(variant->desc.nmeasure == m->n);
+    if (have_formulas_of(m, variant)) return LW_OK;
+    lwi_formula *own = LWI_PUSH(arena, lwi_formula, m->n);
+    if (!own) return lwi_fail(error, LW_ERR_MEMORY, "no memory for measures");
+    for (; n.defined < m->n; n.defined++) {
+        const lw_measure_desc *d = &variant->desc.measure[n.defined];
+        lw_error why = {0};
+        const lw_status status =
+            lwi_formula_build(d->formula, &scope, arena, &own[n.defined], &why);
+        if (status == LW_ERR_MEMORY) return lwi_fail(error, status, "no memory for measures");
+        if (status != LW_OK)
+            return lwi_model_fail(&variant->desc, d->place, error, "measure '%s': %s", d->name,
+                                  why.text);
+        place_variables(m, &own[n.defined]);
+    }
+    *formulas = own;
+    return LW_OK;
+}
+
 // ------------------------------------------------------------------------------------------ values
 
-lw_status lwi_measures_evaluate(lwi_measures *m, const lw_model *model, const lw_observation *o,
-                                double *value)
+lw_status lwi_measures_evaluate(lwi_measures *m, const lw_model *model, const lwi_formula *formulas,
+                                const lw_observation *o, double *value)
 {
     const int n = m->columns.n;
     const lwi_now now = {.t = o->time, .variables = m->variable};
@@ -339,7 +432,7 @@ lw_status lwi_measures_evaluate(lwi_measures *m, const lw_model *model, const lw
     TRY(lwi_result_rows_fill(&m->rows, o));
     memcpy(m->variable, m->rows.row, (size_t)n * sizeof *m->variable);
     for (int i = 0; i < m->n; i++) {
-        const double x = lwi_formula_value(&m->measure[i].formula, &now);
+        const double x = lwi_formula_value(formulas ? &formulas[i] : &m->measure[i].formula, &now);
         m->variable[n + i] = x;
         value[i] = m->measure[i].factor * x;
     }
@@ -459,7 +552,7 @@ const char *lw_measures_unit(const lw_measures *m, int i)
 lw_status lw_measures_row(lw_measures *m, const lw_observation *o)
 {
     if (!m || !o || o->level < lw_measures_level(m)) return LW_ERR_ARGUMENT;
-    TRY(lwi_measures_evaluate(m->inside, m->model, o, m->value));
+    TRY(lwi_measures_evaluate(m->inside, m->model, NULL, o, m->value));
     for (int i = 0; i < m->model->desc.nmeasure; i++) {
         if (!isfinite(m->value[i])) return LW_ERR_NOT_FINITE;
         lw_running_add(&m->statistics[i], o->time, m->value[i]);

@@ -27,11 +27,18 @@ const char *lwi_measure_unit(const lwi_measures *measures, int i);
 /** The level of observations from which it follows. */
 lw_observe lwi_measure_level(const lwi_measures *measures, int i);
 
+/** Formulas [measures] of a model that differs from that of the measures in numbers.
+ *  @param formulas  out, in the arena; NULL: they have the same numbers
+ *  @return LW_ERR_MODEL with the measure's place: one cannot be read; LW_ERR_MEMORY */
+lw_status lwi_measures_of_variant(const lwi_measures *measures, const lw_model *variant,
+                                  lwi_arena *arena, const lwi_formula **formulas, lw_error *error);
 /** @param model  that of the measures, or one that differs from it in numbers
+ *  @param formulas  of the model, by lwi_measures_of_variant
  *  @param value  [measures of the model] out
  *  @return LW_ERR_NOT_FINITE: of a value, or of one of the columns */
 lw_status lwi_measures_evaluate(lwi_measures *measures, const lw_model *model,
-                                const lw_observation *observation, double *value);
+                                const lwi_formula *formulas, const lw_observation *observation,
+                                double *value);
 
 /** The statistics so far [n]. */
 lw_running *lwi_measures_running(const lw_measures *measures, int *n);

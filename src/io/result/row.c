@@ -97,7 +97,8 @@ lw_status lwi_result_rows_fill(lwi_result_rows *rows, const lw_observation *obse
     for (int i = 0; i < rows->nview; i++)
         lwi_result_view_compute(rows->model, observation, &rows->view[i], rows->values.view[i]);
     if (rows->measures)
-        TRY(lwi_measures_evaluate(rows->measures, rows->model, observation, rows->values.measure));
+        TRY(lwi_measures_evaluate(rows->measures, rows->model, rows->formulas, observation,
+                                  rows->values.measure));
     for (int i = 0; i < rows->nrun; i++) fill_run(&rows->run[i], &rows->values, rows->row);
     return all_finite(rows->row, rows->n) ? LW_OK : LW_ERR_NOT_FINITE;
 }
