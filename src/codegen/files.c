@@ -36,8 +36,9 @@ static const char *const about[] = {
     [LW_CODEGEN_project_positions] =
         "Changes the dependent coordinates in q so that the loops close, by Newton's method;\n"
         " *  independent ones stay.  Returns 0, a number as forward_dynamics, or -1: no "
-        "convergence.\n"
-        " *  The operations are those of one of its steps.",
+        "convergence,\n"
+        " *  or to a place where the loops are open.  The operations are those of one of its "
+        "steps.",
     [LW_CODEGEN_project_velocities] =
         "Replaces the dependent speeds in v by those that follow from the independent ones.",
 };
@@ -97,7 +98,7 @@ static void print_tables(FILE *file, const lwi_codegen_writer *w)
     fprintf(file, "};\nconst double %s_v0[%s_NV] = {\n", w->name, w->upper);
     print_numbers(file, m->tree_v0, m->tree_nv);
     fputs("};\n", file);
-    if (!w->elements->loops) return;
+    if (!w->elements->loops || w->elements->loops->ndependent == 0) return; // C has no empty arrays
     fprintf(file, "const int %s_dependent[%s_NDEPENDENT] = {", w->name, w->upper);
     for (int i = 0, n = 0; i < m->tree_nv; i++)
         if (w->elements->loops->dependent[i]) fprintf(file, n++ ? ", %d" : "%d", i);
@@ -162,14 +163,17 @@ static void print_header(FILE *file, const lwi_codegen_writer *w)
     fputs("#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n", file);
     fprintf(file, "enum { %s_NQ = %d, %s_NV = %d, %s_NBODY = %d };\n\n", w->upper, m->tree_nq,
             w->upper, m->tree_nv, w->upper, m->nbody);
-    if (w->elements->loops)
+    if (w->elements->loops) {
+        const int n = w->elements->loops->ndependent;
         fprintf(file,
                 "/** Rows of closed loops; how many speeds depend on the others, and their "
                 "indices. */\n"
-                "enum { %s_NROW = %d, %s_NDEPENDENT = %d };\n"
-                "extern const int %s_dependent[%s_NDEPENDENT];\n\n",
-                w->upper, w->elements->loops->m, w->upper, w->elements->loops->ndependent, w->name,
-                w->upper);
+                "enum { %s_NROW = %d, %s_NDEPENDENT = %d };\n",
+                w->upper, w->elements->loops->m, w->upper, n);
+        if (n > 0)
+            fprintf(file, "extern const int %s_dependent[%s_NDEPENDENT];\n", w->name, w->upper);
+        fputs("\n", file);
+    }
     fprintf(file, "extern const char *const %s_coordinate_names[%s_NQ];\n", w->name, w->upper);
     fprintf(file, "extern const char *const %s_speed_names[%s_NV];\n", w->name, w->upper);
     fprintf(file, "extern const char *const %s_body_names[%s_NBODY];\n", w->name, w->upper);
@@ -184,19 +188,20 @@ static void print_header(FILE *file, const lwi_codegen_writer *w)
 // ------------------------------------------------------------------------------------------ source
 
 // The steps converge quadratically: after a step of 1e-9 the next one would be below round-off.
-static const char newton[] = "\nint NAME_project_positions(double q[])\n"
-                             "{\n"
-                             "    double step[UPPER_NDEPENDENT];\n"
-                             "    for (int k = 0; k < 40; k++) {\n"
-                             "        int large = 0;\n"
-                             "        const int failed = position_step(q, step);\n"
-                             "        if (failed) return failed;\n"
-                             "        for (int i = 0; i < UPPER_NDEPENDENT; i++)\n"
-                             "            large |= !(fabs(step[i]) <= 1e-9);\n"
-                             "        if (!large) return 0;\n"
-                             "    }\n"
-                             "    return -1;\n"
-                             "}\n";
+static const char newton[] =
+    "\nint NAME_project_positions(double q[])\n"
+    "{\n"
+    "    double step[UPPER_NDEPENDENT + 1]; // and how far the loops are open\n"
+    "    for (int k = 0; k < 40; k++) {\n"
+    "        int large = 0;\n"
+    "        const int failed = position_step(q, step);\n"
+    "        if (failed) return failed;\n"
+    "        for (int i = 0; i <= UPPER_NDEPENDENT; i++)\n"
+    "            large |= !(fabs(step[i]) <= 1e-9);\n"
+    "        if (!large) return 0;\n"
+    "    }\n"
+    "    return -1;\n"
+    "}\n";
 
 static void print_source(FILE *file, lwi_codegen_writer *w)
 {

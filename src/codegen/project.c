@@ -95,6 +95,21 @@ static void move_node(lwi_codegen_graph *g, const lwi_node *node, int q, const v
     for (int i = 0; i < node->nq; i++) lwi_codegen_graph_output(g, q, node->iq + i, x[i]);
 }
 
+// Where rows depend on each other a step may vanish although the loops are open.  Ten times the sum of the squares of phi, in
+// lengths of the mechanism, is one more entry of the step: it is small (1e-9) below 1e-5, ten times what a start may have.
+static val openness(lwi_codegen_graph *g, const lwi_elements *elements, const lwi_closures *c)
+{
+    const lwi_loops *loops = elements->loops;
+    val sum = lit(g, 0);
+    if (loops->m == loops->ndependent) return sum;
+    for (int i = 0; i < loops->m; i++) {
+        const double length = elements->model->length;
+        const double unit = lwi_closing_row_is_length(elements, i) ? length : 1;
+        sum = madd(g, sum, c->phi[i], mul(g, lit(g, 10 / (unit * unit)), c->phi[i]));
+    }
+    return sum;
+}
+
 lw_status lwi_generate_project_positions(lwi_codegen_graph *g, const lwi_elements *elements,
                                          lwi_arena *arena, lw_error *error)
 {
@@ -112,6 +127,7 @@ lw_status lwi_generate_project_positions(lwi_codegen_graph *g, const lwi_element
     int n = 0;
     for (int i = 0; i < nv; i++)
         if (elements->loops->dependent[i]) lwi_codegen_graph_output(g, step, n++, u[i]);
+    lwi_codegen_graph_output(g, step, n, openness(g, elements, &c));
     for (int k = 0; k < m->nnode; k++) {
         const lwi_node *node = &m->node[k];
         bool moves = false;

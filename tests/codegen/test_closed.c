@@ -340,6 +340,133 @@ static void a_small_pivot_is_reported(void **state)
     dlclose(library);
 }
 
+static lw_model *parse(const char *text)
+{
+    lw_model *model;
+    lw_error error = {0};
+    if (lw_model_parse(text, strlen(text), "m.yaml", &(lw_read_desc){.format = "yaml"}, &model,
+                       NULL, &error) != LW_OK)
+        fail_msg("%s", error.text);
+    return model;
+}
+
+#define INERTIA "mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0]"
+#define HINGE(body1, body2, at)                                                                    \
+    "{type: revolute, between: [" body1 ", " body2 "], at: " at ", axis: [0, 0, 1]"
+
+// Three parallel cranks of one rod: a row more than it needs.  In the other branch, with crossed outer cranks, the middle one
+// does not reach the rod, and the sum of squares has a minimum there.
+static void loops_that_stay_open_are_reported(void **state)
+{
+    (void)state;
+    skip_without_compiler();
+    lw_model *model = parse(
+        "linkwork: 1\nbodies:\n"
+        "  a: {" INERTIA ", position: [0.3, 0.4, 0]}\n"
+        "  b: {" INERTIA ", position: [1.3, 0.4, 0]}\n"
+        "  c: {" INERTIA ", position: [2.3, 0.4, 0]}\n"
+        "  rod: {" INERTIA ", position: [1.6, 0.8, 0]}\n"
+        "joints:\n"
+        "  A: " HINGE(
+            "ground", "a",
+            "[0, 0, 0]") "}\n"
+                         "  B: " HINGE(
+                             "ground", "b",
+                             "[1, 0, 0]") "}\n"
+                                          "  C: " HINGE(
+                                              "ground", "c",
+                                              "[2, 0, 0]") "}\n"
+                                                           "  D: " HINGE(
+                                                               "a", "rod",
+                                                               "[0.6, 0.8, 0]") "}\n"
+                                                                                "  "
+                                                                                "E: " HINGE(
+                                                                                    "b", "rod",
+                                                                                    "[1.6, "
+                                                                                    "0.8, "
+                                                                                    "0]") ","
+                                                                                          " "
+                                                                                          "c"
+                                                                                          "u"
+                                                                                          "t"
+                                                                                          ":"
+                                                                                          " "
+                                                                                          "a"
+                                                                                          "l"
+                                                                                          "w"
+                                                                                          "a"
+                                                                                          "y"
+                                                                                          "s"
+                                                                                          "}"
+                                                                                          "\n"
+                                                                                          " "
+                                                                                          " "
+                                                                                          "F"
+                                                                                          ":"
+                                                                                          " " HINGE(
+                                                                                              "c",
+                                                                                              "rod",
+                                                                                              "[2."
+                                                                                              "6, "
+                                                                                              "0.8,"
+                                                                                              " 0]") ", cut: always}\n");
+    write_lanes(model, "open", "open", 4);
+    void *library = compile("open");
+    code c;
+    open_code(&c, model, library, "open");
+    assert_int_equal(NSTATES, check_states(&c, 0.1, 1e-11));
+    project_positions *wide;
+    find(library, "open", "lanes_project_positions", &wide);
+    double start[4], v[4], phi[10], rate[10];
+    _Alignas(32) double packed[16];
+    int open = 0, closed = 0;
+    lw_model_tree_start(model, start, v);
+    for (int b = 0; b < 12; b++) {
+        int failed = 0;
+        for (int l = 0; l < 4; l++) {
+            double q[4];
+            memcpy(q, start, sizeof q);
+            q[1] += 0.5 * b - 3; // where they depend on the others, the guesses of Newton's method
+            q[2] += 1.5 * l - 2.5;
+            q[3] += 1;
+            for (int i = 0; i < 4; i++) packed[4 * i + l] = q[i];
+            const bool bad = c.positions(q) != 0;
+            failed |= bad << l;
+            c.residuals(q, v, phi, rate);
+            if (bad == (largest(phi, 10) < 1e-9))
+                fail_msg("%d %d: %s, and open by %.3g", b, l, bad ? "failed" : "closed",
+                         largest(phi, 10));
+            open += bad, closed += !bad;
+        }
+        assert_int_equal(failed, wide(packed));
+    }
+    assert_true(open > 0 && closed > 0);
+    close_code(&c);
+    lw_model_destroy(model);
+    dlclose(library);
+}
+
+// A door on two hinges with one axis: no speed depends on another, and the damper of the second hinge acts.
+static void rows_may_all_vanish(void **state)
+{
+    (void)state;
+    skip_without_compiler();
+    lw_model *model =
+        parse("linkwork: 1\nbodies:\n  door: {" INERTIA ", com: [0.3, 0.1, 0]}\njoints:\n"
+              "  A: {type: revolute, between: [ground, door], at: [0, 0, 0], axis: [1, 5, 7]}\n"
+              "  B: {type: revolute, between: [ground, door], at: [0.1, 0.5, 0.7], "
+              "axis: [1, 5, 7], cut: always, spring: {q0: {damping: 0.4}}}\n");
+    write_lanes(model, "door", "door", 4);
+    void *library = compile("door");
+    code c;
+    open_code(&c, model, library, "door");
+    assert_int_equal(NSTATES, check_states(&c, 0.1, 1e-11));
+    assert_null(dlsym(library, "door_dependent"));
+    close_code(&c);
+    lw_model_destroy(model);
+    dlclose(library);
+}
+
 static void what_loops_cannot_have_is_named(void **state)
 {
     (void)state;
@@ -353,7 +480,6 @@ static void what_loops_cannot_have_is_named(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[900], path[200];
-        lw_model *model;
         lw_error error = {0};
         snprintf(text, sizeof text,
                  "linkwork: 1\nbodies:\n  a: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [1, "
@@ -363,9 +489,7 @@ static void what_loops_cannot_have_is_named(void **state)
                  "  B: {type: spherical, between: [ground, b], at: [0, 1, 0]}\n"
                  "  C: {%s, between: [a, b], at: [1, 0.5, 0], axis: [0, 0, 1], cut: always}\n",
                  cases[i].joint);
-        if (lw_model_parse(text, strlen(text), "m.yaml", &(lw_read_desc){.format = "yaml"}, &model,
-                           NULL, &error) != LW_OK)
-            fail_msg("%s", error.text);
+        lw_model *model = parse(text);
         snprintf(path, sizeof path, "%s/refused", folder);
         const lw_codegen_desc desc = {.name = "m"};
         assert_int_equal(LW_ERR_UNSUPPORTED, lw_codegen_write(model, &desc, path, NULL, &error));
@@ -404,6 +528,8 @@ int main(void)
         cmocka_unit_test(random_mechanisms_agree),
         cmocka_unit_test(a_run_is_that_of_the_library),
         cmocka_unit_test(a_small_pivot_is_reported),
+        cmocka_unit_test(loops_that_stay_open_are_reported),
+        cmocka_unit_test(rows_may_all_vanish),
         cmocka_unit_test(what_loops_cannot_have_is_named),
         cmocka_unit_test(every_failed_allocation_is_reported),
     };
