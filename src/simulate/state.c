@@ -139,7 +139,7 @@ static const char *violated_drive(lw_sim *sim, int derivative, char *text, size_
 // The constraints of a motion hold as well as those of an integrated one.
 static lw_status check_residuals(lw_sim *sim)
 {
-    char drive[160];
+    char drive[200];
     lwi_totals system;
     lwi_observe_system(sim->model, LW_OBSERVE_ENERGY, &sim->snapshot, &system);
     for (int k = 0; k < 2; k++)
