@@ -360,6 +360,53 @@ async function large() {
   return {...facts, errors, requests};
 }
 
+// What a saved picture, or the first one of a video, has over the scene: for the scales, the numbers at arrows, the axes and the
+// time the pixels that differ from the scene alone, and of these the part that differs from the page itself, where the time
+// is put to the place it has in the picture.  `outside`: pixels that differ from the scene elsewhere.
+async function written(page, movie = false) {
+  await page.evaluate(() => {
+    const copy = document.getElementById('readout').cloneNode();
+    copy.textContent = document.getElementById('clock').textContent;
+    copy.className = 'copy';
+    [copy.style.left, copy.style.right] = ['auto', '.75em'];
+    document.getElementById('stage').append(copy);
+  });
+  const shot = (await page.locator('#stage').screenshot()).toString('base64');
+  return page.evaluate(async ([text, film]) => {
+    const {view, state} = window.linkwork, stage = document.getElementById('stage'), box = stage.getBoundingClientRect();
+    const pixels = (what) => {
+      const copy = Object.assign(document.createElement('canvas'), {width: box.width, height: box.height}), g = copy.getContext('2d');
+      g.drawImage(what, 0, 0);
+      return g.getImageData(0, 0, box.width, box.height).data;
+    };
+    view.dirty = true;
+    view.draw();  // the canvas can be read until the task ends
+    const scene = pixels(view.renderer.domElement), bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+    const shown = pixels(await createImageBitmap(new Blob([bytes], {type: 'image/png'})));
+    const picture = pixels(film ? window.movie : await createImageBitmap(await state.picture));
+    const apart = (a, b, i) => Math.max(...[0, 1, 2].map((k) => Math.abs(a[4 * i + k] - b[4 * i + k])));
+    const names = {'#readout': 'scales', '#readout.copy': 'time', '#triad': 'axes'};
+    const parts = [...stage.querySelectorAll('#readout, #triad, #numbers span:not([hidden])')].map((e) => {
+      const name = Object.keys(names).findLast((n) => e.matches(n)), r = e.getBoundingClientRect();
+      return {name: names[name] ?? 'number', text: e.textContent, box: [r.left - box.left, r.top - box.top, r.right - box.left, r.bottom - box.top],
+        ink: 0, off: 0};
+    });
+    let outside = 0;
+    for (let y = 0; y < Math.floor(box.height); y++)
+      for (let x = 0; x < Math.floor(box.width); x++) {
+        const i = y * Math.floor(box.width) + x, part = parts.find(({box: [l, t, r, b]}) => x > l - 4 && x < r + 4 && y > t - 4 && y < b + 4);
+        const ink = apart(picture, scene, i);
+        if (!part) outside += ink > 8;
+        else if (ink > 64) {
+          part.ink++;
+          part.off += apart(picture, shown, i) > 96;
+        }
+      }
+    stage.querySelector('.copy').remove();
+    return {parts: parts.map(({name, text: t, ink, off}) => ({name, text: t, ink, off: off / Math.max(ink, 1)})), outside};
+  }, [shot, movie]);
+}
+
 // Directions and projection of the view, speeds, bodies that are hidden and faded, a picture and a video.
 async function views() {
   const {page, errors, requests} = await open('motion.html');
@@ -434,6 +481,12 @@ async function views() {
     const blob = await window.linkwork.state.picture, map = await createImageBitmap(blob), canvas = window.linkwork.view.renderer.domElement;
     return {type: blob.type, same: map.width === canvas.width && map.height === canvas.height, size: blob.size};
   });
+  for (const keys of ['rp', 'np']) {
+    await page.evaluate(() => window.linkwork.seek(0.62));
+    for (const key of keys) await page.keyboard.press(key);
+    (facts.written ??= []).push(await written(page));
+  }
+  await page.keyboard.press('n');
   facts.recorder = await page.isVisible('#video');
   await page.selectOption('#speed', '1');
   await page.click('#video');
@@ -460,9 +513,14 @@ async function views() {
     const ended = new Promise((done) => { video.onended = done; });
     await video.play();
     await ended;
-    return {type: blob.type, size: blob.size, head, width: video.videoWidth, height: video.videoHeight, pictures, different,
-      seconds: video.currentTime};
+    const seconds = video.currentTime;
+    video.currentTime = 0;
+    await new Promise((back) => { video.onseeked = back; });
+    window.movie = video;  // at its first picture
+    return {type: blob.type, size: blob.size, head, width: video.videoWidth, height: video.videoHeight, pictures, different, seconds};
   });
+  await page.keyboard.press('Home');
+  facts.written.push(await written(page, true));
   await page.waitForTimeout(100);
   facts.files = files;
   await page.close();

@@ -500,7 +500,27 @@ class Browser(unittest.TestCase):
             self.assertGreater(seen["video"]["seconds"], 1.9)
             self.assertGreater(seen["video"]["pictures"], 5)
             self.assertGreater(seen["video"]["different"], 3)
-            self.assertEqual(seen["files"], ["motion.png", "motion.webm"])
+            self.assertEqual(seen["files"], 3 * ["motion.png"] + ["motion.webm"])
+
+    def test_a_picture_and_a_video_have_the_numbers_of_the_page(self):
+        numbers, none, *video = self.seen["views"]["written"]
+        for seen in (numbers, none, *video):
+            parts = {part["name"]: part for part in seen["parts"]}
+            self.assertRegex(parts["scales"]["text"], r"^grid 0\.2 m\nlongest arrow [0-9.]+ N$")
+            self.assertIn("time", parts)
+            self.assertIn("axes", parts)
+            # text of the page and of the canvas differ at the edges of letters
+            for part in seen["parts"]:
+                self.assertGreater(part["ink"], 50, part)
+                self.assertLess(part["off"], 0.4, part)
+        names = [part["name"] for part in numbers["parts"]]
+        self.assertGreaterEqual(names.count("number"), 3)
+        self.assertEqual([part["text"] for part in numbers["parts"] if part["name"] == "time"], ["0.620 s of 2.000"])
+        self.assertEqual(numbers["outside"], 0)
+        self.assertEqual((none["outside"], sorted(part["name"] for part in none["parts"])), (0, ["axes", "scales", "time"]))
+        if self.seen["views"]["recorder"]:
+            self.assertEqual([part["text"] for part in video[0]["parts"] if part["name"] == "time"], ["0.000 s of 2.000"])
+            self.assertGreaterEqual([part["name"] for part in video[0]["parts"]].count("number"), 2)
 
     def test_sliders_move_joints_and_close_loops(self):
         # poses are those of simulations at the same coordinates, which have position errors of 1e-9 m

@@ -48,11 +48,12 @@ async function start() {
   function show() {
     shown = performance.now();
     $('scrub').value = last > first ? (state.t - first) / (last - first) : 0;
-    const phase = data.clips.length && `phase ${Math.round(360 * (state.t - first) / (last - first))}\u00b0`;
-    $('clock').textContent = phase || `${state.t.toFixed(3)} s of ${last.toFixed(3)}`;
-    if (!state.playing) $('scrub').setAttribute('aria-valuetext', phase || `${state.t.toFixed(3)} seconds`);
+    $('clock').textContent = clock();
+    if (!state.playing) $('scrub').setAttribute('aria-valuetext', data.clips.length ? clock() : `${state.t.toFixed(3)} seconds`);
     panels();
   }
+  const clock = () => data.clips.length ? `phase ${Math.round(360 * (state.t - first) / (last - first))}\u00b0` :
+    `${state.t.toFixed(3)} s of ${last.toFixed(3)}`;
   function play(on) {
     if (state.playing) show();
     state.playing = on && last > first;
@@ -258,13 +259,14 @@ async function start() {
     if (video) return play(false);
     play(false);
     seek(first);
-    view.draw();
-    video = new Recording(view, stem(data.title));
+    video = new Recording($('stage'), stem(data.title));
+    draw(true);
     $('video').textContent = 'stop';
     play(true);
   }
   function stopVideo() {
     if (!video) return;
+    draw(true);
     state.video = video.stop();
     video = null;
     $('video').textContent = 'video';
@@ -292,7 +294,10 @@ async function start() {
   });
   $('play').addEventListener('click', () => play(!state.playing));
   $('scrub').addEventListener('input', (e) => { play(false); seek(first + e.target.value * (last - first)); });
-  const picture = () => { state.picture = savePicture(view, stem(data.title)); };
+  const picture = () => {
+    draw(true);
+    state.picture = savePicture($('stage'), last > first ? clock() : '', stem(data.title));
+  };
   $('picture').addEventListener('click', picture);
   $('video').addEventListener('click', record);
   if (!Recording.kind) $('video').hidden = true;
@@ -395,6 +400,16 @@ async function start() {
     resize();
   }
 
+  // Draws the stage, if something has changed.
+  function draw(always = false) {
+    view.dirty ||= always;
+    if (!view.draw()) return;
+    triad();
+    writeNumbers();
+    video?.add(clock());
+    state.drawn++;
+  }
+
   let before = null;
   function frame(now) {
     if (state.playing && before !== null) {
@@ -408,11 +423,7 @@ async function start() {
     }
     adapt(now - (before ?? now));
     before = now;
-    if (view.draw()) {
-      triad();
-      writeNumbers();
-      state.drawn++;
-    }
+    draw();
     requestAnimationFrame(frame);
   }
   requestAnimationFrame(frame);
