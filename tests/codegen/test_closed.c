@@ -351,8 +351,20 @@ static lw_model *parse(const char *text)
 }
 
 #define INERTIA "mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0]"
-#define HINGE(body1, body2, at)                                                                    \
-    "{type: revolute, between: [" body1 ", " body2 "], at: " at ", axis: [0, 0, 1]"
+
+static const char cranks[] =
+    "linkwork: 1\nbodies:\n"
+    "  a: {" INERTIA ", position: [0.3, 0.4, 0]}\n"
+    "  b: {" INERTIA ", position: [1.3, 0.4, 0]}\n"
+    "  c: {" INERTIA ", position: [2.3, 0.4, 0]}\n"
+    "  rod: {" INERTIA ", position: [1.6, 0.8, 0]}\n"
+    "joints:\n"
+    "  A: {type: revolute, between: [ground, a], at: [0, 0, 0]}\n"
+    "  B: {type: revolute, between: [ground, b], at: [1, 0, 0]}\n"
+    "  C: {type: revolute, between: [ground, c], at: [2, 0, 0]}\n"
+    "  D: {type: revolute, between: [a, rod], at: [0.6, 0.8, 0]}\n"
+    "  E: {type: revolute, between: [b, rod], at: [1.6, 0.8, 0], cut: always}\n"
+    "  F: {type: revolute, between: [c, rod], at: [2.6, 0.8, 0], cut: always}\n";
 
 // Three parallel cranks of one rod: a row more than it needs.  In the other branch, with crossed outer cranks, the middle one
 // does not reach the rod, and the sum of squares has a minimum there.
@@ -360,56 +372,7 @@ static void loops_that_stay_open_are_reported(void **state)
 {
     (void)state;
     skip_without_compiler();
-    lw_model *model = parse(
-        "linkwork: 1\nbodies:\n"
-        "  a: {" INERTIA ", position: [0.3, 0.4, 0]}\n"
-        "  b: {" INERTIA ", position: [1.3, 0.4, 0]}\n"
-        "  c: {" INERTIA ", position: [2.3, 0.4, 0]}\n"
-        "  rod: {" INERTIA ", position: [1.6, 0.8, 0]}\n"
-        "joints:\n"
-        "  A: " HINGE(
-            "ground", "a",
-            "[0, 0, 0]") "}\n"
-                         "  B: " HINGE(
-                             "ground", "b",
-                             "[1, 0, 0]") "}\n"
-                                          "  C: " HINGE(
-                                              "ground", "c",
-                                              "[2, 0, 0]") "}\n"
-                                                           "  D: " HINGE(
-                                                               "a", "rod",
-                                                               "[0.6, 0.8, 0]") "}\n"
-                                                                                "  "
-                                                                                "E: " HINGE(
-                                                                                    "b", "rod",
-                                                                                    "[1.6, "
-                                                                                    "0.8, "
-                                                                                    "0]") ","
-                                                                                          " "
-                                                                                          "c"
-                                                                                          "u"
-                                                                                          "t"
-                                                                                          ":"
-                                                                                          " "
-                                                                                          "a"
-                                                                                          "l"
-                                                                                          "w"
-                                                                                          "a"
-                                                                                          "y"
-                                                                                          "s"
-                                                                                          "}"
-                                                                                          "\n"
-                                                                                          " "
-                                                                                          " "
-                                                                                          "F"
-                                                                                          ":"
-                                                                                          " " HINGE(
-                                                                                              "c",
-                                                                                              "rod",
-                                                                                              "[2."
-                                                                                              "6, "
-                                                                                              "0.8,"
-                                                                                              " 0]") ", cut: always}\n");
+    lw_model *model = parse(cranks);
     write_lanes(model, "open", "open", 4);
     void *library = compile("open");
     code c;

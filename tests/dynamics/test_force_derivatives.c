@@ -244,6 +244,40 @@ static void test_loop(void **state)
     compare_all(loop_text);
 }
 
+// Points of springs meet: without length the force -k d is smooth there, with a length or a force it has no derivative.
+static void test_points_meet(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\ngravity: [0, 0, 0]\nbodies:\n  a: {mass: 1, inertia: [1, 2, 3, 0, 0, 0], "
+        "com: [0, 0.3, 0]}\n"
+        "forces:\n"
+        "  S: {type: spring, between: [ground, a], from: [0.2, 0, 0.1], to: [0.2, 0, 0.1], "
+        "stiffness: 40, damping: 3}\n"
+        "  L: {type: spring, between: [a, ground], from: [0, 0, 2], to: [0, 0, 2], stiffness: 7, "
+        "length: 1}\n"
+        "  F: {type: spring, between: [a, ground], from: [0, 0, 3], to: [0, 0, 3], force: 5}\n";
+    lw_model *model = parse(text);
+    bench b;
+    bench_create(&b, model);
+    memcpy(b.q, model->tree_q0, (size_t)model->tree_nq * sizeof *b.q);
+    evaluate(&b, true, &b.exact);
+    // of the force and its moment about the mass centre by the displacement of its point, dx + w x p
+    const double k = 40, p[3] = {0.2, -0.3, 0.1};
+    const double S[3][6] = {
+        {1, 0, 0, 0, p[2], -p[1]}, {0, 1, 0, -p[2], 0, p[0]}, {0, 0, 1, p[1], -p[0], 0}};
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++) {
+            double expected = 0;
+            for (int c = 0; c < 3; c++) expected += k * S[c][i] * S[c][j];
+            const double by_q = b.exact.by_q[6 * i + j];
+            if (!(fabs(by_q - expected) <= 1e-13 * k))
+                fail_msg("by q[%d][%d]: %.15g, expected %.15g", i, j, by_q, expected);
+        }
+    lwi_arena_free(&b.arena);
+    lw_model_destroy(model);
+}
+
 // Signals that read a joint that closes a loop, and forces without derivatives, are left to differences.
 static void test_left(void **state)
 {
@@ -267,6 +301,7 @@ static void test_left(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_tree), cmocka_unit_test(test_loop),
+                                       cmocka_unit_test(test_points_meet),
                                        cmocka_unit_test(test_left)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -128,20 +128,22 @@ static int actions(const void *par, const lwi_force_state *s, lwi_force_action *
     return 2;
 }
 
-// l' = n.d', n' = (d' - n l')/l of any change; the rate n.v changes by n'.v + n.v'.
+// l' = n.d', n' = (d' - n l')/l of any change; the rate n.v changes by n'.v + n.v'.  Where the points meet, F = -k d is
+// smooth if the stiffness acts alone and has no length; else there is no derivative, and zero is taken.
 static void differentiate(const void *par, const lwi_force_state *s, int n,
                           const lwi_motion_pair *change, double (*load)[2][6])
 {
     const lwi_spring_par *p = par;
     const line l = line_of(p, s->kin);
     const double f = v3_dot(l.n, s->load[1]);
+    const bool meet = l.length == 0, smooth = p->length == 0 && p->force.index == 0;
     double v[3], v1[3], F[3];
     point_velocity(v1, s->kin, p->body1, l.arm1);
     point_velocity(v, s->kin, p->body2, l.arm2);
     v3_sub(v, v, v1);
     v3_scale(F, f, l.n);
     memset(load, 0, (size_t)n * sizeof *load);
-    for (int i = 0; i < n && l.length > 0; i++) {
+    for (int i = 0; i < n && (smooth || !meet); i++) {
         const lwi_motion_pair *m = &change[i];
         double darm1[3], darm2[3], dd[3], dv[3], dp1[3], dv1[3], dn[3], dF[3];
         arm_change(darm1, m, 0, l.arm1);
@@ -152,11 +154,16 @@ static void differentiate(const void *par, const lwi_force_state *s, int n,
         velocity_change(dv1, m, 0, s->kin->w[p->body1], l.arm1, darm1);
         velocity_change(dv, m, 1, s->kin->w[p->body2], l.arm2, darm2);
         v3_sub(dv, dv, dv1);
-        direction_change(dn, l.n, l.length, dd);
-        v3_scale(dF,
-                 -p->stiffness * v3_dot(l.n, dd) - p->damping * (v3_dot(dn, v) + v3_dot(l.n, dv)),
-                 l.n);
-        v3_axpy(dF, f, dn);
+        if (meet) {
+            v3_scale(dF, -p->stiffness, dd);
+        } else {
+            direction_change(dn, l.n, l.length, dd);
+            v3_scale(dF,
+                     -p->stiffness * v3_dot(l.n, dd) -
+                         p->damping * (v3_dot(dn, v) + v3_dot(l.n, dv)),
+                     l.n);
+            v3_axpy(dF, f, dn);
+        }
         add_load_change(load[i][0], -1, F, dF, l.arm1, darm1);
         add_load_change(load[i][1], 1, F, dF, l.arm2, darm2);
     }
