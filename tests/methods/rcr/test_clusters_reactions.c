@@ -100,6 +100,37 @@ static void legs_and_forces_agree(void **state)
         }
 }
 
+// Two four-bars with a post in common, of which the first one locks a coordinate at the foot.
+static lw_model *locked(lw_joint_type foot, uint64_t seed)
+{
+    site s = new_site(&seed, false);
+    lw_body post[3];
+    for (int k = 0; k < 3; k++) {
+        post[k] = blob(&s, k, 0.5, 0.1 * k, 1);
+        lwt_add(s.b, &(lw_joint_desc){.type = k == 1 ? foot : LW_JOINT_REVOLUTE,
+                                      .body1 = s.base,
+                                      .body2 = post[k],
+                                      .at = rotated(&s, k, 0, 0),
+                                      .axis = rotated(&s, 0, 0, 1),
+                                      .axis2 = rotated(&s, 1, 0, 0)});
+    }
+    for (int k = 0; k < 2; k++) {
+        const lw_body coupler = blob(&s, k + 0.5, 1.1, 0, 1);
+        pin(&s, LW_JOINT_REVOLUTE, post[1], coupler, AT(1, 1, 0.2), Z, LW_CUT_NEVER);
+        pin(&s, LW_JOINT_REVOLUTE, post[2 * k], coupler, AT(2 * k, 1.3, 0.1), Z, LW_CUT_PREFER);
+    }
+    return lwt_model(s.b);
+}
+
+// No loop alone has the self-stresses that both have there.
+static void self_stresses_of_several_loops_agree(void **state)
+{
+    (void)state;
+    agree("a revolute foot", locked(LW_JOINT_REVOLUTE, 11));
+    agree("a universal foot", locked(LW_JOINT_UNIVERSAL, 12));
+    agree("a cylindrical foot", locked(LW_JOINT_CYLINDRICAL, 13));
+}
+
 // Many loops at one joint would fill a matrix: these are found together, as those of drives are.
 static void hubs_are_left_to_one_factorisation(void **state)
 {
@@ -168,6 +199,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_loops_agree),
         cmocka_unit_test(legs_and_forces_agree),
+        cmocka_unit_test(self_stresses_of_several_loops_agree),
         cmocka_unit_test(hubs_are_left_to_one_factorisation),
         cmocka_unit_test(planes_have_no_reactions_across),
         cmocka_unit_test(drift_changes_reactions_in_proportion),

@@ -11,7 +11,9 @@
 // tau_y from the reactions so far.  Loops outside of others come first, since their w acts on the coordinates of these.
 // Independent coordinates need no equation: the accelerations satisfy theirs.
 //
-// (1) determines w up to N z, W_y' N = 0: one self-stress for each redundant row of the loop.  Rows of these joints are
+// (1) determines w up to N z, W_y' N = 0: one self-stress for each redundant row of the loop, if its other coordinates move
+// in the range of W_y.  Those of joints that it shares may not, as where another loop locks one of a universal joint: then
+// self-stresses are of several loops, which is left to the factorisation of all bodies.  Rows of these joints are
 // unit forces and torques at right angles, so the norm of lambda is that of the reactions F about the joints' points:
 // with T z what z adds to them,
 //
@@ -33,6 +35,9 @@ enum {
     SHARED = 8, // loops at a joint with which each shares it, on average at most
 };
 
+// What motions of other coordinates may have outside of the range of W_y: more than positions drift.
+#define OUTSIDE 1e-5
+
 // A joint between the bodies of a loop.
 typedef struct step {
     int node, joint;
@@ -49,7 +54,8 @@ typedef struct pair {
 // The rows of a loop at a state: forces along the axes of the world, for a hinge torques about the axes x, y of F2.
 // W_y = Q R by reflectors I - b u u'.
 typedef struct rows {
-    int n, m; // rows, dependent coordinates
+    int n, m;         // rows, dependent coordinates
+    const int *speed; // [m] of these
     double x[3], y[3];
     double u[ROWS][ROWS], b[ROWS];
 } rows;
@@ -380,7 +386,7 @@ static bool close_loop(lwi_cluster_reactions *r, const lwi_clusters *c, const lw
     double x[LWI_CLUSTER_DEPENDENT] = {0}, R[ROWS][ROWS] = {{0}};
     rows *of = &r->rows[loop];
     closing_rows(&r->model->joint[joint], tree, of);
-    of->m = m;
+    of->m = m, of->speed = cluster->iv + cluster->nx;
     r->n[loop] = of->n - m;
     if (m > of->n || of->n - m > NULLS) return false;
     for (int i = 0; i < m; i++) {
@@ -416,6 +422,33 @@ static bool is_planar(const lwi_cluster_reactions *r, const double (*reaction)[6
             sum[3 + (i + 2) % 3] == 0)
             return true;
     return false;
+}
+
+static bool is_dependent(const rows *of, int iv)
+{
+    for (int i = 0; i < of->m; i++)
+        if (of->speed[i] == iv) return true;
+    return false;
+}
+
+// Are N'w below what drift makes, for the motions w of all coordinates of the loop?
+static bool are_self_stresses(const lwi_cluster_reactions *r, const lwi_tree_work *tree, int loop,
+                              const double (*reaction)[6])
+{
+    const rows *of = &r->rows[loop];
+    for (int s = r->first[loop]; s < r->first[loop + 1]; s++) {
+        const lwi_node *node = &r->model->node[r->step[s].node];
+        for (int iv = node->iv; iv < node->iv + node->nv; iv++) {
+            double w[ROWS], size = 0, outside = 0;
+            if (is_dependent(of, iv)) continue;
+            column_of_speed(r, tree, loop, r->step[s].node, iv, r->step[s].side, reaction, w);
+            for (int i = 0; i < ROWS; i++) size += w[i] * w[i];
+            for (int c = 0; c < of->m; c++) subtract_reflection(of->u[c], of->b[c], w);
+            for (int i = of->m; i < ROWS; i++) outside += w[i] * w[i];
+            if (!(outside <= OUTSIDE * OUTSIDE * size)) return false;
+        }
+    }
+    return true;
 }
 
 // N, and the torques of its wrenches about the points of the joints.
@@ -476,10 +509,15 @@ static void put_right_sides(const lwi_cluster_reactions *r, const double (*react
     }
 }
 
-static bool add_self_stresses(lwi_cluster_reactions *r, double (*reaction)[6])
+static bool add_self_stresses(lwi_cluster_reactions *r, const lwi_tree_work *tree,
+                              double (*reaction)[6])
 {
     static const int at[3] = {0, 1, 2};
-    for (int i = 0; i < r->nloop; i++) put_null(r, i);
+    for (int i = 0; i < r->nloop; i++) {
+        if (r->n[i] > 0 && !are_self_stresses(r, tree, i, (const double(*)[6])reaction))
+            return false;
+        put_null(r, i);
+    }
     put_products(r);
     put_right_sides(r, (const double(*)[6])reaction);
     if (!lwi_block_cholesky_factor_half(&r->A, 0)) return false;
@@ -532,7 +570,7 @@ bool lwi_cluster_reactions_find(lwi_cluster_reactions *r, const lwi_clusters *c,
     for (int i = c->ncluster - 1; i >= 0; i--)
         if (c->cluster[i].loop >= 0 && !close_loop(r, c, &c->cluster[i], tree, reaction))
             return false;
-    if (!is_planar(r, (const double(*)[6])reaction) && !add_self_stresses(r, reaction))
+    if (!is_planar(r, (const double(*)[6])reaction) && !add_self_stresses(r, tree, reaction))
         return false;
     for (int k = 0; k < r->model->nnode; k++)
         if (r->model->node[k].joint >= 0)

@@ -15,7 +15,8 @@ lw_status lwi_cluster_reactions_create(const lwi_clusters *clusters, const lw_mo
                                        lwi_arena *arena, lwi_cluster_reactions **reactions);
 /** reaction [njoint]: in: of the joints of the tree as if the loops were open; out: of all joints, world axes about P2,
  *  with minimum norm over forces [N] and torques [N m].  After lwi_clusters_plan with these accelerations.
- *  @return false: a loop has dependent rows of another number, or numbers are not finite; `reaction` is undefined
+ *  @return false: a loop has dependent rows of another number, self-stresses are not of single loops, or numbers are not
+ *          finite; `reaction` is undefined
  *  @cost O(loops) */
 bool lwi_cluster_reactions_find(lwi_cluster_reactions *reactions, const lwi_clusters *clusters,
                                 const lwi_tree_work *tree, double (*reaction)[6]);
