@@ -60,3 +60,17 @@ bool lwi_text_glob(const char *pattern, const char *text)
     while (*pattern == '*') pattern++;
     return !*pattern;
 }
+
+char *lwi_text_next_pattern(char **rest)
+{
+    while (*rest) {
+        char *pattern = *rest;
+        *rest = strchr(pattern, ',');
+        if (*rest) *(*rest)++ = 0;
+        while (*pattern == ' ') pattern++;
+        char *end = pattern + strlen(pattern);
+        while (end > pattern && end[-1] == ' ') *--end = 0;
+        if (*pattern) return pattern;
+    }
+    return NULL;
+}

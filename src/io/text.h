@@ -18,6 +18,10 @@ const char *lwi_text_name_problem(const char *name);
 /** Does a text match a pattern with * and ?, each ? one letter of UTF-8? */
 bool lwi_text_glob(const char *pattern, const char *text);
 
+/** The next of several patterns with commas between, without the spaces around it; names have spaces.  @return NULL: none
+ *  @param rest  first the patterns, which are changed */
+char *lwi_text_next_pattern(char **rest);
+
 /** Next code point of a UTF-8 string and its length in bytes; -1: not UTF-8. */
 long lwi_text_utf8_next(const char *text, int *bytes);
 

@@ -245,9 +245,20 @@ simulation: {formulation: aba, duration: 0.5, sample: 0.5, rtol: 1e-11, atol: 1e
         wrong = self.call("convert", self.path("a.h5"), "--columns", "sys.K", "-o", self.path("x.csv"), code=2).stderr
         self.assertIn("a.h5: columns: no column of the result matches 'sys.K', did you mean 'sys.", wrong)
         self.assertFalse(os.path.exists(self.path("x.csv")))
+        wrong = self.call("convert", self.path("a.h5"), "--columns", "", "-o", self.path("x.csv"), code=2).stderr
+        self.assertIn("columns: expected auto, or names of columns with commas", wrong)
         for operand, output in (("a.h5", "x.yaml"), (model("crane.yaml"), "x.yaml")):
             self.assertIn("--columns are those of a result",
                           self.call("convert", self.path(operand), "--columns", "sys.E", "-o", self.path(output), code=2).stderr)
+
+    def test_names_of_columns_have_spaces(self):
+        text = read(model("four_bar.yaml")).decode().replace("coupler", "'left coupler'")
+        with open(self.path("names.yaml"), "w") as file:
+            file.write(text)
+        self.call("run", self.path("names.yaml"), "--duration", "0.1", "-o", self.path("names.h5"))
+        for k, columns in enumerate(("body.left coupler.x,joint.A.q0", " joint.A.q0 , body.left coupler.x,")):
+            self.call("convert", self.path("names.h5"), "--columns", columns, "-o", self.path("c%d.csv" % k))
+            self.assertEqual(read(self.path("c%d.csv" % k)).decode().splitlines()[0], "time,body.left coupler.x,joint.A.q0")
 
     def test_a_run_goes_on_from_a_result(self):
         fixed = ("--integrator", "rk4", "--step", "0.003", "--sample", "0.1")

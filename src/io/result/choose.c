@@ -148,14 +148,8 @@ static lw_status choose_pattern(choosing *c, char *pattern)
 
 static lw_status choose_all(choosing *c, char *patterns)
 {
-    for (char *pattern = patterns, *next; pattern; pattern = next) {
-        next = strchr(pattern, ',');
-        if (next) *next++ = 0;
-        while (*pattern == ' ') pattern++;
-        char *end = pattern + strlen(pattern);
-        while (end > pattern && end[-1] == ' ') *--end = 0;
-        if (*pattern) TRY(choose_pattern(c, pattern));
-    }
+    for (char *pattern; (pattern = lwi_text_next_pattern(&patterns));)
+        TRY(choose_pattern(c, pattern));
     return LW_OK;
 }
 

@@ -398,8 +398,10 @@ static lw_status mark_columns(const lw_result *r, const char **names, char *patt
                               lw_error *error)
 {
     enum { MOST = 2000 }; // a distance costs microseconds
-    char *rest;
-    for (char *p = strtok_r(patterns, ", ", &rest); p; p = strtok_r(NULL, ", ", &rest)) {
+    if (!*patterns)
+        return lwi_fail(error, LW_ERR_ARGUMENT,
+                        "columns: expected auto, or names of columns with commas, 'joint.*.f*'");
+    for (char *p; (p = lwi_text_next_pattern(&patterns));) {
         int found = 0;
         for (int i = 0; i < r->n; i++)
             if (lwi_text_glob(p, r->column[i].name)) chosen[i] = true, found++;
