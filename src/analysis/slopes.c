@@ -1,6 +1,7 @@
 // slopes.c -- derivatives of a mechanism's equations by parameters of its file.
 #include "analysis/slopes.h"
 
+#include "analysis/slope_sides.h"
 #include "base/assert.h"
 #include "base/linear.h"
 #include "batch/vary.h"
@@ -103,133 +104,6 @@ static lw_status make_variant(void *user, const lw_model *model, int steps,
         v->value[k] = v->parameter[k].value + steps * v->parameter[k].step;
     return lwi_vary_model(model, v->document, v->vary, v->count, v->value, NULL, NULL, allocator,
                           varied, error);
-}
-
-// ------------------------------------------------------------------- what has no effect at some states
-
-static bool same_numbers(const double *a, const double *b, int n)
-{
-    return n == 0 || memcmp(a, b, (size_t)n * sizeof *a) == 0;
-}
-
-static bool same_text(const char *a, const char *b)
-{
-    return a && b ? !strcmp(a, b) : a == b;
-}
-
-// What signals with states have besides.
-static bool same_states(const lw_function_desc *a, const lw_function_desc *b)
-{
-    const double x[] = {a->initial, a->time, a->range[0], a->range[1], a->kp,
-                        a->ki,      a->kd,   a->filter,   a->tracking};
-    const double y[] = {b->initial, b->time, b->range[0], b->range[1], b->kp,
-                        b->ki,      b->kd,   b->filter,   b->tracking};
-    const bool shape = a->nstate == b->nstate && a->nnumerator == b->nnumerator &&
-                       a->ndenominator == b->ndenominator;
-    return shape && same_numbers(x, y, LWI_COUNT(x)) &&
-           same_numbers(a->states, b->states, a->nstate) &&
-           same_numbers(a->numerator, b->numerator, a->nnumerator) &&
-           same_numbers(a->denominator, b->denominator, a->ndenominator);
-}
-
-static bool same_formulas(const lw_function_desc *a, const lw_function_desc *b)
-{
-    return same_text(a->formula, b->formula) && same_text(a->formula2, b->formula2) &&
-           same_text(a->reference_rate, b->reference_rate) &&
-           same_text(a->measured_rate, b->measured_rate);
-}
-
-// Except the strings of formulas.
-static bool same_function(const lw_function_desc *a, const lw_function_desc *b)
-{
-    const double x[] = {a->value, a->offset, a->amplitude, a->omega, a->phase,
-                        a->rate,  a->from,   a->to,        a->start, a->end};
-    const double y[] = {b->value, b->offset, b->amplitude, b->omega, b->phase,
-                        b->rate,  b->from,   b->to,        b->start, b->end};
-    const bool shape = a->type == b->type && a->ncoefficient == b->ncoefficient &&
-                       a->npoint == b->npoint && a->npoint2 == b->npoint2 && a->nterm == b->nterm;
-    const int n = a->npoint, values = a->type == LW_FUNCTION_MAP ? n * a->npoint2 : n;
-    return shape && same_numbers(x, y, LWI_COUNT(x)) &&
-           same_numbers(a->coefficients, b->coefficients, a->ncoefficient) &&
-           same_numbers(a->t, b->t, n) && same_numbers(a->y, b->y, values) &&
-           same_numbers(a->x2, b->x2, a->npoint2) && same_states(a, b);
-}
-
-// What a joint with drives does may follow from these at some times alone.
-static bool same_joint(const lwi_joint *a, const lwi_joint *b)
-{
-    return a->par.pitch == b->par.pitch &&
-           (a->par.length == b->par.length || !a->length_of.index) &&
-           same_numbers(a->mount.about, b->mount.about, 3);
-}
-
-// Do the formulas of function i differ in numbers alone?
-static bool same_programs(const lw_model *a, const lw_model *b, int i)
-{
-    for (int k = 0; k < LWI_FUNCTION_FORMULAS; k++) {
-        const lwi_formula *f = lwi_function_formula(&a->function[i], k),
-                          *g = lwi_function_formula(&b->function[i], k);
-        if (!f != !g || (f && (f->ncode != g->ncode || f->nname != g->nname))) return false;
-        for (int c = 0; f && c < f->ncode; c++)
-            if (f->code[c].operation != g->code[c].operation ||
-                f->code[c].index != g->code[c].index)
-                return false;
-        for (int c = 0; f && c < f->nname; c++)
-            if (f->name[c].kind != g->name[c].kind || f->name[c].index != g->name[c].index)
-                return false;
-    }
-    return true;
-}
-
-// Do two sides have formulas with other numbers?
-static bool formulas_differ(const lw_model *a, const lw_model *b)
-{
-    for (int i = 0; i < a->desc.nfunction && i < b->desc.nfunction; i++)
-        if (!same_formulas(&a->desc.function[i], &b->desc.function[i])) return true;
-    return false;
-}
-
-// Those that only forces and rates of states read: in a model without motions that functions prescribe.
-static bool same_but_for_numbers(const lw_model *a, const lw_model *b, int i)
-{
-    if (!same_function(&a->desc.function[i], &b->desc.function[i])) return false;
-    if (same_formulas(&a->desc.function[i], &b->desc.function[i])) return true;
-    return !a->driven && a->nmode == 0 && same_programs(a, b, i);
-}
-
-// Do two sides have the same functions, and of a driven model the same joints?  Otherwise their equations may be equal
-// at one time and differ at another.
-static bool same_at_all_times(const lw_model *a, const lw_model *b)
-{
-    bool same = a->desc.nfunction == b->desc.nfunction;
-    for (int i = 0; same && i < a->desc.nfunction; i++) same = same_but_for_numbers(a, b, i);
-    for (int j = 0; same && a->driven && j < a->njoint; j++)
-        same = same_joint(&a->joint[j], &b->joint[j]);
-    return same;
-}
-
-// Forces that may be without effect at a state, as a slack tendon, and are not known to have the same parameters.
-static bool may_pause(const lwi_force *a, const lwi_force *b)
-{
-    if (a->type == &lwi_force_joint_friction) {
-        const lwi_joint_friction_par *x = a->par, *y = b->par;
-        return x->coulomb != y->coulomb || x->viscous != y->viscous || x->speed != y->speed;
-    }
-    if (a->type == &lwi_force_joint_stop) {
-        const lwi_joint_stop_par *x = a->par, *y = b->par;
-        return x->at != y->at || x->stiffness != y->stiffness || x->damping != y->damping;
-    }
-    if (a->type == &lwi_force_joint_rotor) {
-        const lwi_joint_rotor_par *x = a->par, *y = b->par;
-        return x->inertia != y->inertia;
-    }
-    if (a->type == &lwi_force_wrench) {
-        const lwi_wrench_par *x = a->par, *y = b->par;
-        return !same_numbers(x->point, y->point, 3) || !same_numbers(x->force, y->force, 3) ||
-               !same_numbers(x->torque, y->torque, 3);
-    }
-    return a->type == &lwi_force_servo || a->type == &lwi_force_tendon ||
-           a->type == &lwi_force_stop;
 }
 
 // ----------------------------------------------------------------------------------------- numbers
@@ -559,7 +433,7 @@ static bool may_read(const lwi_slope *slope, const lwi_force *force)
     const lw_model *model = slope->side[0].model;
     if (force->type != &lwi_force_signal_states && force->type != &lwi_force_joint_spring)
         return false;
-    return formulas_differ(model, slope->side[LWI_SLOPE_SIDES - 1].model);
+    return lwi_sides_formulas_differ(model, slope->side[LWI_SLOPE_SIDES - 1].model);
 }
 
 static lw_status find_forces(lwi_slope *slope, const lwi_model_numbers *numbers,
@@ -575,7 +449,8 @@ static lw_status find_forces(lwi_slope *slope, const lwi_model_numbers *numbers,
                   speed = iv < 0 ? -1 : lwi_tree_speed(model, iv);
         if (is_number(slope, numbers, i)) continue;
         if (!may_read(slope, &model->force[i]) &&
-            !may_pause(&model->force[i], &slope->side[LWI_SLOPE_SIDES - 1].model->force[i]) &&
+            !lwi_sides_may_pause(&model->force[i],
+                                 &slope->side[LWI_SLOPE_SIDES - 1].model->force[i]) &&
             !force_differs(slope, at, i, speed, u, way, rate))
             continue;
         slope->force[slope->nforce] = i;
@@ -825,34 +700,14 @@ static bool forces_read_places(const lw_model *model)
     return false;
 }
 
-// Markers are read by columns alone.
-static bool markers_differ(const lw_model *a, const lw_model *b)
-{
-    for (int i = 0; i < a->desc.nmarker && i < b->desc.nmarker; i++) {
-        const lw_pose *p = &a->desc.marker[i].pose, *q = &b->desc.marker[i].pose;
-        if (!same_numbers(&p->position.x, &q->position.x, 3) ||
-            !same_numbers(&p->orientation.w, &q->orientation.w, 4))
-            return true;
-    }
-    return false;
-}
-
-// So are measures: their formulas have the values of parameters.
-static bool measures_differ(const lw_model *a, const lw_model *b)
-{
-    for (int i = 0; i < a->desc.nmeasure && i < b->desc.nmeasure; i++)
-        if (strcmp(a->desc.measure[i].formula, b->desc.measure[i].formula) != 0) return true;
-    return false;
-}
-
 bool lwi_slope_changes_motion(const lwi_slope *slope, const lw_model *model)
 {
     const lw_model *side = slope->side[0].model;
-    if (!slope->local || slope->places || formulas_differ(side, model) ||
-        markers_differ(side, model) || measures_differ(side, model))
+    if (!slope->local || slope->places || lwi_sides_formulas_differ(side, model) ||
+        lwi_sides_markers_differ(side, model) || lwi_sides_measures_differ(side, model))
         return true;
     for (int b = 1; b < model->nbody; b++)
-        if (!same_numbers(side->body[b].com, model->body[b].com, 3)) return true;
+        if (!lwi_sides_same_numbers(side->body[b].com, model->body[b].com, 3)) return true;
     return false;
 }
 
@@ -881,7 +736,8 @@ lw_status lwi_slope_test(lwi_slope *slope, const lwi_model_numbers *numbers,
     const double(*way)[6] = probe->way;
     double whole, size = 0;
     if (!same_forces(slope) ||
-        !same_at_all_times(slope->side[0].model, slope->side[LWI_SLOPE_SIDES - 1].model) ||
+        !lwi_sides_same_at_all_times(slope->side[0].model,
+                                     slope->side[LWI_SLOPE_SIDES - 1].model) ||
         (slope->places && forces_read_places(slope->side[0].model)))
         return LW_OK;
     TRY(find_forces(slope, numbers, at, u, way, probe->scratch, arena, error));

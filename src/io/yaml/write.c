@@ -1,7 +1,8 @@
 // write.c -- writes the native model file, in the order of the tables of keys.c.
 //
 // The file is a canonical form: bodies with poses in the world, joints with two frames.  Values that are
-// bit for bit the default are omitted, numbers have the fewest digits that read back to the same bits.  Functions without a name are written inline.
+// bit for bit the default are omitted, numbers have the fewest digits that read back to the same bits.
+// Functions without a name are written inline.
 #include "base/numbers.h"
 #include "io/yaml/function_names.h"
 #include "io/yaml/write.h"
