@@ -295,12 +295,16 @@ bodies:
   drum: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [4, 0, 0], shape: {cylinder: [0.3, 0.6], color: [0.1, 0.1, 0.9, 1]}}
   pill: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [6, 0, 0], shape: {capsule: [0.3, 0.1], color: [0.9, 0.9, 0.1, 0.5]}}
   egg: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [8, 0, 0], shape: {ellipsoid: [0.4, 0.3, 0.2]}}
+  # of two parts, with the mass centre in [6, 0, 2]
+  crate: {density: 100, shape: [{box: [0.6, 0.6, 0.4], position: [6, 0, 2.1], color: [0.1, 0.1, 0.9, 1]},
+    {box: [0.6, 0.6, 0.2], position: [6, 0, 1.8], color: [0.9, 0.1, 0.1, 1]}]}
 joints:
   jbox: {type: free, between: [ground, box], at: [0, 0, 0]}
   jball: {type: free, between: [ground, ball], at: [2, 0, 0]}
   jdrum: {type: free, between: [ground, drum], at: [4, 0, 0]}
   jpill: {type: free, between: [ground, pill], at: [6, 0, 0]}
   jegg: {type: free, between: [ground, egg], at: [8, 0, 0]}
+  jcrate: {type: free, between: [ground, crate], at: [6, 0, 2]}
 forces:
   pbox: {type: wrench, body: box, point: [0, 0, 0], force: [0, 0, 1]}
   pball: {type: wrench, body: ball, point: [0, 0, 0], force: [0, 0, 2]}
@@ -768,20 +772,21 @@ class Browser(unittest.TestCase):
     def test_every_shape_has_its_place_colour_and_name(self):
         seen = self.seen["shapes"]
         for bodies, row in ((seen["start"], self.shapes[0]), (seen["end"], self.shapes[-1])):
-            self.assertEqual([body["name"] for body in bodies], ["box", "ball", "drum", "pill", "egg"])
+            self.assertEqual([body["name"] for body in bodies], ["box", "ball", "drum", "pill", "egg", "crate"])
             for i, body in enumerate(bodies):
                 for axis, sent in zip("xyz", body["sent"]):  # what the graphics card gets
                     self.assertAlmostEqual(sent, float(row["body.%s.%s" % (body["name"], axis)]), 6)
                 self.assertEqual(body["middle"], i + 1, body["name"])
                 # next to the middle, the same way up and to the right: there are corners, or nothing
-                self.assertEqual(body["corner"], i + 1 if body["name"] in ("box", "drum") else -1, body["name"])
-            (box, ball, drum, pill, egg) = (body["color"] for body in bodies)
-            for color, channel in ((box, 0), (ball, 1), (drum, 2)):
+                self.assertEqual(body["corner"], i + 1 if body["name"] in ("box", "drum", "crate") else -1, body["name"])
+            (box, ball, drum, pill, egg, crate) = (body["color"] for body in bodies)
+            for color, channel in ((box, 0), (ball, 1), (drum, 2), (crate, 2)):
                 self.assertGreater(color[channel], 2 * max(color[k] for k in range(3) if k != channel))
             self.assertGreater(min(pill[:2]) - pill[2], 40)  # yellow; half of it is the page behind, where it is blue enough
             self.assertGreater(pill[2], 80)
             self.assertGreater(max(egg[:3]) - min(egg[:3]), 40)  # a colour of the palette, neither page nor grey
         self.assertGreater(abs(float(self.shapes[-1]["body.egg.z"])), 1)  # they moved
+        self.assertEqual([float(self.shapes[0]["body.crate.%s" % axis]) for axis in "xyz"], [6, 0, 2])
         self.assertLess(seen["calls"], 6)  # two of shapes, opaque or not, and of marks
 
     def test_a_dense_screen_is_coarser_where_pictures_take_long(self):
