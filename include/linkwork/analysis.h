@@ -409,9 +409,10 @@ LW_API const char *lw_sensitivity_warning(const lw_sensitivity *sensitivity);
 typedef struct lw_response lw_response; ///< used by one thread at a time
 
 typedef enum lw_gradient {
-    LW_GRADIENT_AUTO, ///< the adjoint where it is possible and costs fewer runs
+    LW_GRADIENT_AUTO, ///< the adjoint, of data forward, where it is possible and costs less
     LW_GRADIENT_DIFFERENCES, ///< of order two over whole runs in lanes and threads: 1 + 2 nby runs, any model
-    LW_GRADIENT_ADJOINT ///< LW_SENSITIVITY_ADJOINT: one run and one sweep back
+    LW_GRADIENT_ADJOINT, ///< LW_SENSITIVITY_ADJOINT: one run and one sweep back
+    LW_GRADIENT_FORWARD ///< LW_SENSITIVITY_FORWARD: one run with its variational equations; of data alone
 } lw_gradient;
 
 typedef struct lw_response_desc {
@@ -436,7 +437,7 @@ typedef struct lw_response_desc {
 /** Values of a response: those of `wanted`, then for each row and column of `data` the residual
  *  weight * (column of the run - data), row by row.  Runs end at the last time of the data and have rows at its times.
  *  @return LW_ERR_ARGUMENT: a parameter, a range, a column; LW_ERR_UNSUPPORTED: times of data without a common interval,
- *          the adjoint with data, min or max */
+ *          the adjoint with data, forward without data or with measures too */
 LW_API lw_status lw_response_create(const lw_model *model, const lw_response_desc *desc,
                                     lw_response **response, lw_error *error);
 LW_API void lw_response_destroy(lw_response *response);
@@ -448,13 +449,14 @@ LW_API const char *lw_response_unit(const lw_response *response, int value);
  *  @param x         [nby] in the unit of each parameter in its file, within its range
  *  @param value     [count] out
  *  @param jacobian  [count][nby] out, per unit of the parameter; NULL: not wanted
- *  @return LW_ERR_ARGUMENT: x is out of range; otherwise why there is no such run (lw_response_infeasible), LW_ERR_INTERRUPTED */
+ *  @return LW_ERR_ARGUMENT: x is out of range; otherwise why there is no such run (lw_response_infeasible), LW_ERR_INTERRUPTED,
+ *          LW_ERR_UNSUPPORTED: what the adjoint or forward cannot differentiate, by name */
 LW_API lw_status lw_response_evaluate(lw_response *response, const double *x, double *value,
                                       double *jacobian, lw_error *error);
 /** Is a status of lw_response_evaluate that of a design without a model or a run?  LW_ERR_MODEL, _PARSE (an expression has
  *  no value), _SINGULAR, _INTEGRATOR, _NOT_FINITE: others may have one. */
 LW_API bool lw_response_infeasible(lw_status status);
-LW_API long lw_response_runs(const lw_response *response); ///< so far; a sweep back is one
+LW_API long lw_response_runs(const lw_response *response); ///< so far; a sweep along a run is one
 /** How the last gradient was computed; AUTO: there was none. */
 LW_API lw_gradient lw_response_gradient(const lw_response *response);
 

@@ -291,7 +291,8 @@ static lw_status sweep_back(lwi_recording *s, lwi_adjoint *a, lwi_jump_derivativ
     long row = s->rows - 1, jump = s->njump - 1;
     for (long step = s->path.count; step >= 0; step--) {
         if (step < s->path.count) TRY(step_back(s, a, step, error));
-        for (; row >= 0 && s->at[row] == step; row--) TRY(lwi_recording_add_row(s, a, row, error));
+        for (; row >= 0 && s->at[row] == step; row--)
+            TRY(lwi_recording_add_row(s, a->nby, row, a->gradient, error));
         TRY(jumps_back(s, a, step, &jump, d, error));
         if (s->desc->progress && s->desc->progress(s->desc->progress_user,
                                                    s->duration - s->path.t[step] / 2, s->duration))
@@ -353,7 +354,8 @@ static lw_status read_options(lwi_recording *s, lw_error *error)
     s->rtol = fmin(options.rtol, TOLERANCE);
     s->atol = fmin(options.atol, TOLERANCE);
     s->duration = s->end = options.duration;
-    const bool last = s->desc->statistic == LW_STATISTIC_LAST; // other rows have no weight
+    const bool last =
+        s->desc->statistic == LW_STATISTIC_LAST && !s->row_number; // others: no weight
     if (!last && options.sample == LW_SAMPLE_STEPS)
         return lwi_fail(error, LW_ERR_UNSUPPORTED,
                         "method %s: sample: rows are at times only, expected an interval",
@@ -363,7 +365,7 @@ static lw_status read_options(lwi_recording *s, lw_error *error)
     if (!(s->duration > 0))
         return lwi_fail(error, LW_ERR_ARGUMENT, "method %s: expected a duration above 0",
                         method_of(s->desc));
-    s->rows = 1 + (long)ceil(s->duration / s->sample - 1e-9);
+    if (!s->row_number) s->rows = 1 + (long)ceil(s->duration / s->sample - 1e-9);
     return LW_OK;
 }
 
@@ -515,6 +517,10 @@ static lw_status prepare(lwi_recording *s, lwi_adjoint *a, lw_error *error)
     }
     a->value = LWI_PUSH(&a->arena, double, a->columns);
     a->gradient = LWI_PUSH(&a->arena, double, (size_t)a->columns *(size_t)a->nby);
+    const size_t numbers = (size_t)a->rows * (size_t)a->columns;
+    a->row_value = LWI_PUSH(&a->arena, double, numbers);
+    a->row_gradient = LWI_PUSH(&a->arena, double, numbers *(size_t)a->nby);
+    if (!a->row_value || !a->row_gradient) return no_memory(error);
     s->slope = LWI_PUSH(&s->arena, lwi_slope, a->nby);
     if (!a->value || !a->gradient || !s->slope) return no_memory(error);
     s->states = (lwi_states){.value = model->state0, .rate = s->zdot};
@@ -531,6 +537,20 @@ static void release(lwi_recording *s)
     lwi_arena_free(&s->arena);
 }
 
+// Values of the rows that are wanted; a run that an event has ended lacks some.
+static lw_status take_rows(const lwi_recording *s, const lwi_adjoint *a, lw_error *error)
+{
+    const size_t columns = (size_t)s->columns;
+    const long first = s->rows - a->rows;
+    if (s->end < s->duration)
+        return lwi_fail(error, LW_ERR_MODEL,
+                        "an event ends the run at t = %.9g s, before the last row, t = %.9g s",
+                        s->end, s->duration);
+    memcpy(a->row_value, s->values + (size_t)first * columns,
+           (size_t)a->rows * columns * sizeof *a->row_value);
+    return LW_OK;
+}
+
 static lw_status differentiate(lwi_recording *s, lwi_adjoint *a, lw_error *error)
 {
     TRY(check(s->model, s->desc, error));
@@ -538,16 +558,28 @@ static lw_status differentiate(lwi_recording *s, lwi_adjoint *a, lw_error *error
     TRY(s->sim ? lwi_recording_run_jumps(s, error) : lwi_recording_run(s, error));
     for (int c = 0; c < a->columns; c++) a->value[c] = lwi_recording_result(s, c);
     s->result = a->value;
+    if (s->row_number) TRY(take_rows(s, a, error));
     return s->desc->method == LW_SENSITIVITY_FORWARD ? lwi_variational_run(s, a, error)
                                                      : run_backward(s, a, error);
 }
 
-lw_status lwi_adjoint_create(const lw_model *model, const lw_sensitivity_desc *desc, size_t memory,
-                             lwi_adjoint **adjoint, lw_error *error)
+// Rows at these numbers; the run has another one at its start.
+static lw_status choose_rows(lwi_recording *s, const long *row, long rows, lw_error *error)
+{
+    const long first = row[0] > 0;
+    s->rows = first + rows;
+    s->row_number = LWI_PUSH(&s->arena, long, s->rows);
+    if (!s->row_number) return no_memory(error);
+    memcpy(s->row_number + first, row, (size_t)rows * sizeof *row);
+    return LW_OK;
+}
+
+static lw_status create(const lw_model *model, const lw_sensitivity_desc *desc, size_t memory,
+                        const long *row, long rows, lwi_adjoint **adjoint, lw_error *error)
 {
     lwi_adjoint *a = lwi_allocate(NULL, sizeof *a);
     if (!a) return no_memory(error);
-    *a = (lwi_adjoint){.nby = desc->nby};
+    *a = (lwi_adjoint){.nby = desc->nby, .rows = rows};
     lwi_arena_init(&a->arena, NULL);
     lwi_recording s = {.model = model,
                        .memory = memory,
@@ -558,13 +590,38 @@ lw_status lwi_adjoint_create(const lw_model *model, const lw_sensitivity_desc *d
                        .nt = 2 * model->tree_nv + model->nstate,
                        .nx = model->tree_nq + model->tree_nv + model->nstate};
     lwi_arena_init(&s.arena, NULL);
-    lw_status status = differentiate(&s, a, error);
+    lw_status status = rows ? choose_rows(&s, row, rows, error) : LW_OK;
+    if (status == LW_OK) status = differentiate(&s, a, error);
     release(&s);
     if (status == LW_OK)
         *adjoint = a;
     else
         lwi_adjoint_destroy(a);
     return status == LW_ERR_MEMORY ? no_memory(error) : status;
+}
+
+lw_status lwi_adjoint_create(const lw_model *model, const lw_sensitivity_desc *desc, size_t memory,
+                             lwi_adjoint **adjoint, lw_error *error)
+{
+    return create(model, desc, memory, NULL, 0, adjoint, error);
+}
+
+lw_status lwi_adjoint_create_rows(const lw_model *model, const lw_sensitivity_desc *desc,
+                                  size_t memory, const long *row, long rows, lwi_adjoint **adjoint,
+                                  lw_error *error)
+{
+    LWI_ASSERT(desc->method == LW_SENSITIVITY_FORWARD && rows > 0);
+    return create(model, desc, memory, row, rows, adjoint, error);
+}
+
+double lwi_adjoint_row_value(const lwi_adjoint *a, long row, int column)
+{
+    return a->row_value[row * a->columns + column];
+}
+
+double lwi_adjoint_row_gradient(const lwi_adjoint *a, long row, int column, int parameter)
+{
+    return a->row_gradient[(row * a->columns + column) * a->nby + parameter];
 }
 
 void lwi_adjoint_destroy(lwi_adjoint *a)

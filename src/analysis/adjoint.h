@@ -21,6 +21,14 @@ enum { LWI_ADJOINT_WARNING = 400 }; ///< size of its text
  *  @param memory  LWI_ADJOINT_MEMORY, or less in tests */
 lw_status lwi_adjoint_create(const lw_model *model, const lw_sensitivity_desc *desc, size_t memory,
                              lwi_adjoint **adjoint, lw_error *error);
+/** The same of LW_SENSITIVITY_FORWARD with values and derivatives of rows, without those of a statistic.
+ *  @param row  [rows] their numbers in intervals of the options' `sample`, in rising order, the last one at the end
+ *  @return LW_ERR_MODEL: an event ends the run before the last row */
+lw_status lwi_adjoint_create_rows(const lw_model *model, const lw_sensitivity_desc *desc,
+                                  size_t memory, const long *row, long rows, lwi_adjoint **adjoint,
+                                  lw_error *error);
+double lwi_adjoint_row_value(const lwi_adjoint *adjoint, long row, int column);
+double lwi_adjoint_row_gradient(const lwi_adjoint *adjoint, long row, int column, int parameter);
 void lwi_adjoint_destroy(lwi_adjoint *adjoint);
 int lwi_adjoint_columns(const lwi_adjoint *adjoint);
 lw_column_info lwi_adjoint_column(const lwi_adjoint *adjoint, int column);

@@ -207,7 +207,8 @@ lw_status lwi_recording_read_row(lwi_recording *s, long row, double t, lw_error 
 
 double lwi_recording_row_time(const lwi_recording *s, long row)
 {
-    return row == s->rows - 1 ? s->end : (double)row * s->sample;
+    if (row == s->rows - 1) return s->end;
+    return (double)(s->row_number ? s->row_number[row] : row) * s->sample;
 }
 
 static double value_at(const lwi_recording *s, long row, int column)
@@ -311,6 +312,7 @@ double lwi_recording_result(const lwi_recording *s, int c)
 double lwi_recording_weight(const lwi_recording *s, long row, int c)
 {
     const double before = length_of(s, row - 1), after = length_of(s, row);
+    if (s->row_number) return 1;
     switch (s->desc->statistic) {
     case LW_STATISTIC_LAST:
         return row == s->rows - 1;
@@ -368,7 +370,8 @@ static lw_status add_displacement(lwi_recording *s, long row, int i, double t, c
     return LW_OK;
 }
 
-lw_status lwi_recording_add_row(lwi_recording *s, lwi_adjoint *a, long row, lw_error *error)
+lw_status lwi_recording_add_row(lwi_recording *s, int nby, long row, double *gradient,
+                                lw_error *error)
 {
     const double t = lwi_recording_row_time(s, row), *x;
     double largest = 0;
@@ -380,11 +383,11 @@ lw_status lwi_recording_add_row(lwi_recording *s, lwi_adjoint *a, long row, lw_e
     const bool speeds = s->run->columns.level >= LW_OBSERVE_TWIST;
     for (int i = 0; i < s->nt; i++)
         if (speeds || i < s->n || i >= 2 * s->n) TRY(add_displacement(s, row, i, t, x, error));
-    for (int k = 0; k < a->nby; k++) {
+    for (int k = 0; k < nby; k++) {
         if (!lwi_probe_run_exists(&s->slope[k].side[0].run)) continue; // they do not change
         TRY(lwi_slope_columns(&s->slope[k], t, x, x + s->nq, x + s->nq + s->n, s->slopes, error));
         for (int c = 0; c < s->columns; c++)
-            a->gradient[c * a->nby + k] += lwi_recording_weight(s, row, c) * s->slopes[c];
+            gradient[c * nby + k] += lwi_recording_weight(s, row, c) * s->slopes[c];
     }
     return LW_OK;
 }

@@ -18,7 +18,9 @@ struct lwi_adjoint {
     int columns, nby;
     double rtol, atol;
     lwi_probe_run run;
-    double *value, *gradient; // [columns], [columns][nby]
+    double *value, *gradient;         // [columns], [columns][nby]
+    long rows;                        // of lwi_adjoint_create_rows; 0: a statistic
+    double *row_value, *row_gradient; // [rows][columns], [rows][columns][nby]
     char warning[LWI_ADJOINT_WARNING];
 };
 
@@ -70,6 +72,8 @@ typedef struct lwi_recording {
     int n, nq, nx, m, columns;
     int nz, nt; // states of signals; displacements of the state, 2 n + nz
     long rows;
+    long *
+        row_number; // [rows] in intervals of `sample`, 0 first: each has the weight 1; NULL: all, of a statistic
     lw_dynamics *dynamics;
     lwi_state_derivatives d;
     lwi_cut cut; // rows of the model, for jumps
@@ -160,7 +164,8 @@ void lwi_recording_release(lwi_recording *s);
 /** s->X: state of stage i of a step from x by h, by the rates K of the stages before it. */
 void lwi_recording_place_stage(const lwi_recording *s, size_t i, double h, const double *x,
                                const double *K);
-/** s->bar += derivatives of the results by the state at a row, a->gradient += explicit ones by parameters. */
-lw_status lwi_recording_add_row(lwi_recording *s, lwi_adjoint *a, long row, lw_error *error);
+/** s->bar += derivatives of the results by the state at a row, gradient [columns][nby] += explicit ones by parameters. */
+lw_status lwi_recording_add_row(lwi_recording *s, int nby, long row, double *gradient,
+                                lw_error *error);
 
 #endif

@@ -5,8 +5,10 @@
 //
 //     f' = (f(a) - f(0)) b / (a (b - a)) - (f(b) - f(0)) a / (b (b - a))
 //
-// By the adjoint (sensitivity.c): one call for each statistic.
+// By the adjoint (sensitivity.c): one call for each statistic.  Of data forward (variational.c): one call for all rows.
+#include "analysis/adjoint.h"
 #include "base/base.h"
+#include "model/model.h"
 
 #include <linkwork/analysis.h>
 
@@ -21,6 +23,13 @@ enum {
     FEW = 3,           // parameters for which differences cost no more than one adjoint
     SIDES = 2
 };
+
+// Cost of forward sensitivities, where 1 is that of a run of a sweep (bench/analysis/fit.py): of the run and its linear
+// equations; of the matrices of trees, times the square of the number of speeds (their runs need none); of each parameter.
+// The first two are those of a run without rows: its steps are so many times longer than those of the sweep, and end at
+// each row.
+static const double FORWARD_RUN = 3, FORWARD_MATRICES = 1.0 / 200, FORWARD_PARAMETER = 0.5,
+                    FORWARD_STEP = 4;
 
 typedef struct wanted {
     const char *name;   // "measure.load.max"
@@ -47,7 +56,8 @@ struct lw_response {
     double *result;               // [1 + SIDES nby][count]
     double *gradient;             // [count] of one parameter
     lw_gradient method, used;
-    bool smooth; // AUTO: the adjoint has not refused the model
+    bool smooth; // AUTO: the adjoint, or forward, costs less and has not refused the model
+    long steps;  // of the first run; 0: there was none
     long runs;
     lw_progress progress;
     void *progress_user;
@@ -318,6 +328,27 @@ static lw_status fail_design(lw_status status, const lw_error *reason, lw_error 
     return lwi_fail(error, status == LW_ERR_ARGUMENT ? LW_ERR_MODEL : status, "%s", text);
 }
 
+// Has an instance all rows?
+static lw_status check_run(const lw_response *r, const lw_sweep *sweep, int i, lw_error *error)
+{
+    const lw_status status = lw_sweep_status(sweep, i);
+    lw_summary summary;
+    if (status != LW_OK) return lwi_fail(error, status, "%s", lw_sweep_failure(sweep, i));
+    if (!r->ndata) return LW_OK;
+    lw_sweep_summary(sweep, i, &summary);
+    if (summary.end >= r->options.duration * (1 - SAME_TIME)) return LW_OK;
+    return lwi_fail(error, LW_ERR_MODEL,
+                    "an event ends the run at t = %.9g s, before the last row, t = %.9g s",
+                    summary.end, r->options.duration);
+}
+
+static long steps_of(const lw_sweep *sweep)
+{
+    lw_summary summary;
+    lw_sweep_summary(sweep, 0, &summary);
+    return summary.steps > 0 ? summary.steps : 1;
+}
+
 // Runs of r->values, if `run`; their results into r->result.
 static lw_status run_sweep(lw_response *r, int n, bool run, lw_sweep **sweep, lw_study **study,
                            lw_error *error)
@@ -338,8 +369,8 @@ static lw_status run_sweep(lw_response *r, int n, bool run, lw_sweep **sweep, lw
     const lw_status status = lw_sweep_run(*sweep, count_row, &all, r->progress, r->progress_user);
     r->runs += n;
     if (status != LW_OK) return lwi_fail(error, status, "%s", lw_sweep_error(*sweep)->text);
-    if (lw_sweep_status(*sweep, 0) != LW_OK)
-        return lwi_fail(error, lw_sweep_status(*sweep, 0), "%s", lw_sweep_failure(*sweep, 0));
+    TRY(check_run(r, *sweep, 0, error));
+    if (!r->steps) r->steps = steps_of(*sweep);
     for (int i = 0; i < n; i++)
         for (int k = 0; k < r->nwanted; k++) {
             const lw_statistics of = lw_study_statistics(*study, i, r->wanted[k].index);
@@ -373,11 +404,12 @@ static lw_status difference(const lw_response *r, const lw_sweep *sweep, int k, 
 {
     const int at = 1 + SIDES * k, m = count(r);
     const double a = r->ends[SIDES * k], b = r->ends[SIDES * k + 1];
-    const bool has_a = lw_sweep_status(sweep, at) == LW_OK,
-               has_b = lw_sweep_status(sweep, at + 1) == LW_OK;
+    lw_error reason;
+    const lw_status status = check_run(r, sweep, at, &reason);
+    const bool has_a = status == LW_OK, has_b = check_run(r, sweep, at + 1, NULL) == LW_OK;
     if (!has_a && !has_b)
-        return lwi_fail(error, lw_sweep_status(sweep, at), "next to '%s' = %.9g: %.300s", r->by[k],
-                        r->values[k], lw_sweep_failure(sweep, at));
+        return lwi_fail(error, status, "next to '%s' = %.9g: %.300s", r->by[k], r->values[k],
+                        reason.text);
     for (int i = 0; i < m; i++) {
         const double f = result_of(r, 0)[i], fa = result_of(r, at)[i] - f,
                      fb = result_of(r, at + 1)[i] - f;
@@ -507,6 +539,67 @@ static lw_status by_adjoint(lw_response *r, const double *x, double *value, doub
     return status;
 }
 
+// ----------------------------------------------------------------------------------------- forward
+
+// Does it cost less than differences, by the steps of the first run?  The same for any number of threads and lanes.
+static bool forward_pays(const lw_response *r)
+{
+    const double speeds = r->model->tree_nv,
+                 steps = 1 + FORWARD_STEP * (double)r->nrow / (double)r->steps,
+                 matrices = r->model->nloop + r->model->ncoupling == 0
+                                ? FORWARD_MATRICES * speeds * speeds
+                                : 0;
+    return steps * (FORWARD_RUN + matrices) + FORWARD_PARAMETER * r->nby < 1 + SIDES * r->nby;
+}
+
+// Residuals and their derivatives at the rows of the data.
+static lw_status take_rows(const lw_response *r, const lwi_adjoint *a, double *value,
+                           double *jacobian, lw_error *error)
+{
+    const size_t n = (size_t)r->nby, m = (size_t)r->ndata;
+    for (int i = 0; i < r->ndata; i++) {
+        int c = 0;
+        while (c < lwi_adjoint_columns(a) &&
+               strcmp(lwi_adjoint_column(a, c).name, r->wanted[i].column) != 0)
+            c++;
+        if (c == lwi_adjoint_columns(a))
+            return lwi_fail(error, LW_ERR_UNSUPPORTED,
+                            "method forward: column '%.200s' is no function of the state; expected "
+                            "method `differences`",
+                            r->wanted[i].column);
+        for (long row = 0; row < r->nrow; row++) {
+            const size_t at = (size_t)row * m + (size_t)i;
+            value[at] = r->weight[i] * (lwi_adjoint_row_value(a, row, c) - r->data[at]);
+            for (size_t k = 0; k < n; k++)
+                jacobian[at * n + k] = r->weight[i] * lwi_adjoint_row_gradient(a, row, c, (int)k);
+        }
+    }
+    return LW_OK;
+}
+
+static lw_status by_forward(lw_response *r, const double *x, double *value, double *jacobian,
+                            lw_error *error)
+{
+    lw_model *model = NULL;
+    lwi_adjoint *a = NULL;
+    const lw_sensitivity_desc desc = {.options = &r->options,
+                                      .nby = r->nby,
+                                      .by = r->by,
+                                      .columns = r->columns,
+                                      .method = LW_SENSITIVITY_FORWARD,
+                                      .progress = r->progress,
+                                      .progress_user = r->progress_user};
+    lw_status status = remake(r, x, &model, error);
+    if (status == LW_OK)
+        status =
+            lwi_adjoint_create_rows(model, &desc, LWI_ADJOINT_MEMORY, r->row, r->nrow, &a, error);
+    if (status == LW_OK) status = take_rows(r, a, value, jacobian, error);
+    if (status == LW_OK) r->runs += 2;
+    lwi_adjoint_destroy(a);
+    lw_model_destroy(model);
+    return status;
+}
+
 // ---------------------------------------------------------------------------------------- creation
 
 static lw_status copy(lw_response *r, const lw_response_desc *desc, lw_error *error)
@@ -573,8 +666,12 @@ static lw_status prepare(lw_response *r, const lw_response_desc *desc, lw_error 
     if (r->method == LW_GRADIENT_ADJOINT && r->ndata)
         return lwi_fail(error, LW_ERR_UNSUPPORTED,
                         "gradient by the adjoint: residuals of data have too many rows; expected "
-                        "`differences`");
-    r->smooth = !r->ndata && r->nby > FEW * adjoints(r);
+                        "`forward` or `differences`");
+    if (r->method == LW_GRADIENT_FORWARD && (!r->ndata || r->nwanted))
+        return lwi_fail(error, LW_ERR_UNSUPPORTED,
+                        "gradient by forward sensitivities: expected data, and no measures with "
+                        "them; of measures expected `adjoint` or `differences`");
+    r->smooth = r->ndata ? !r->nwanted : r->nby > FEW * adjoints(r);
     return LW_OK;
 }
 
@@ -672,12 +769,15 @@ lw_status lw_response_evaluate(lw_response *r, const double *x, double *value, d
     if (!r || !x || !value)
         return lwi_fail(error, LW_ERR_ARGUMENT, "response, x and value must be given");
     TRY(check_point(r, x, error));
-    const bool forced = r->method == LW_GRADIENT_ADJOINT;
-    if (jacobian && (forced || (r->method == LW_GRADIENT_AUTO && r->smooth))) {
-        const lw_status status = by_adjoint(r, x, value, jacobian, error);
+    const bool forced = r->method == LW_GRADIENT_ADJOINT || r->method == LW_GRADIENT_FORWARD;
+    const bool smooth = jacobian && r->method == LW_GRADIENT_AUTO && r->smooth;
+    if (smooth && r->ndata && !r->steps) TRY(by_differences(r, x, value, NULL, error));
+    if (jacobian && (forced || (smooth && (!r->ndata || forward_pays(r))))) {
+        const lw_status status = r->ndata ? by_forward(r, x, value, jacobian, error)
+                                          : by_adjoint(r, x, value, jacobian, error);
         if (status == LW_OK) {
             if (is_moved(r, x)) TRY(by_differences(r, x, value, NULL, error));
-            r->used = LW_GRADIENT_ADJOINT;
+            r->used = r->ndata ? LW_GRADIENT_FORWARD : LW_GRADIENT_ADJOINT;
             return check_finite(r, value, jacobian, error);
         }
         if (status == LW_ERR_UNSUPPORTED && forced) return status;

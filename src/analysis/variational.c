@@ -241,15 +241,20 @@ static lw_status step_forward(variation *r, long step, lw_error *error)
     return LW_OK;
 }
 
+// To the derivatives of the statistic, or of this row alone.
 static lw_status add_row(variation *r, lwi_adjoint *a, long row, lw_error *error)
 {
     lwi_recording *s = r->s;
     const size_t size = (size_t)s->nt;
+    const long own = row - (s->rows - a->rows); // of those that are wanted
+    double *gradient = a->gradient;
+    if (s->row_number && own < 0) return LW_OK;
+    if (s->row_number) gradient = a->row_gradient + own * s->columns * r->nby;
     memset(s->bar, 0, size * (size_t)s->columns * sizeof *s->bar);
-    TRY(lwi_recording_add_row(s, a, row, error));
+    TRY(lwi_recording_add_row(s, r->nby, row, gradient, error));
     for (int c = 0; c < s->columns; c++)
         for (int k = 0; k < r->nby; k++)
-            a->gradient[c * r->nby + k] +=
+            gradient[c * r->nby + k] +=
                 lwi_dot((int)size, s->bar + (size_t)c * size, r->S + (size_t)k * size);
     return LW_OK;
 }

@@ -116,8 +116,8 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
     X(BY, "by", 0, "A,B,...", "parameters of the model file")                                      \
     X(METHOD, "method", 0, "WHICH",                                                                \
       "differences of whole runs (default), adjoint: one sweep back for any number of "            \
-      "parameters, or forward: along one run, for any number of columns; optimize: auto "          \
-      "(default), what costs fewer runs")                                                          \
+      "parameters, or forward: along one run, for any number of columns (optimize: of --fit); "    \
+      "optimize: auto (default), what costs less")                                                 \
     X(STATISTIC, "statistic", 0, "WHICH",                                                          \
       "number of a column: last (default), mean, rms, min, max of its rows")                       \
     X(MINIMIZE, "minimize", 0, "MEASURE",                                                          \

@@ -124,7 +124,7 @@ bool optimize_evaluate(optimization *o, const double *t, bool jacobian)
         o->reason = status == LW_ERR_INTERRUPTED ? "stopped" : "failed";
         return false;
     }
-    o->replaced += o->has_jacobian && lw_response_gradient(o->response) != LW_GRADIENT_ADJOINT;
+    o->replaced += o->has_jacobian && lw_response_gradient(o->response) == LW_GRADIENT_DIFFERENCES;
     if (!same) record(o);
     return true;
 }
@@ -261,14 +261,15 @@ static cli_exit read_weights(optimization *o)
 
 static cli_exit read_gradient(optimization *o)
 {
-    static const char *const names[] = {"auto", "differences", "adjoint"};
+    static const char *const names[] = {"auto", "differences", "adjoint", "forward"};
     const char *name = o->arguments->method ? o->arguments->method : "auto";
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         if (!strcmp(name, names[i])) {
             o->gradient = (lw_gradient)i;
             return CLI_DONE;
         }
-    return cli_complain(CLI_USE, "--method %s: expected auto, differences or adjoint", name);
+    return cli_complain(CLI_USE, "--method %s: expected auto, differences, adjoint or forward",
+                        name);
 }
 
 static cli_exit read_goal(optimization *o)
@@ -346,7 +347,14 @@ static const char *objective_name(const optimization *o)
 
 static const char *gradient_name(const optimization *o)
 {
-    return lw_response_gradient(o->response) == LW_GRADIENT_ADJOINT ? "adjoint" : "differences";
+    switch (lw_response_gradient(o->response)) {
+    case LW_GRADIENT_ADJOINT:
+        return "adjoint";
+    case LW_GRADIENT_FORWARD:
+        return "forward";
+    default:
+        return "differences";
+    }
 }
 
 static const char *algorithm_name(const optimization *o)
@@ -514,12 +522,12 @@ static cli_exit finish(optimization *o, double seconds)
 
 static void warn_of_gradient(const optimization *o)
 {
-    if (o->gradient != LW_GRADIENT_ADJOINT || o->replaced == 0 || o->arguments->quiet) return;
+    const bool forced = o->gradient == LW_GRADIENT_ADJOINT || o->gradient == LW_GRADIENT_FORWARD;
+    if (!forced || o->replaced == 0 || o->arguments->quiet) return;
     fprintf(stderr,
-            "warning: --method adjoint: %d gradient%s by differences, where the adjoint has none "
-            "(it varies parameters by 0.2 %% of their values, which may leave the range in the "
-            "file)\n",
-            o->replaced, o->replaced > 1 ? "s are" : " is");
+            "warning: --method %s: %d gradient%s by differences, where this method has none (it "
+            "varies parameters by 0.2 %% of their values, which may leave the range in the file)\n",
+            o->arguments->method, o->replaced, o->replaced > 1 ? "s are" : " is");
 }
 
 cli_exit cli_optimize(const cli_arguments *arguments)

@@ -136,6 +136,29 @@ class Optimize(unittest.TestCase):
         self.assertAlmostEqual(force["end"], expected, delta=1e-6)
         self.assertAlmostEqual(force["deviation"], math.sqrt(left / 3 / sum(b * b for b in basis)), delta=1e-6)
 
+    def test_fit_by_method(self):
+        """A gate, by differences and forward: the same parameters; by default forward for three, differences for one."""
+        self.model = self.save("gate.yaml", GATE)
+        self.run_program("run", self.model, "--set", "k=33", "--set", "c=0.7", "--columns", "joint.A.q0", "-o", "rows.csv")
+        two = ["--vary", "k=1:90", "--vary", "c=0:3", "--fit", "rows.csv"]
+        for method in ("differences", "forward"):
+            found = self.optimize(*two, "--method", method)
+            self.assertEqual((found["gradient"], found["converged"]), (method, True))
+            self.assertAlmostEqual(found["parameters"]["k"]["end"], 33, delta=1e-5)
+            self.assertAlmostEqual(found["parameters"]["c"]["end"], 0.7, delta=1e-6)
+        self.assertIn("gradient by forward", self.run_program("optimize", self.model, *two, "--method", "forward"))
+        self.assertEqual(self.optimize(*two[:2], *two[4:])["gradient"], "differences")
+        self.assertEqual(self.optimize(*two, "--vary", "m=0.3:3")["gradient"], "forward")
+
+    def test_forward_at_the_end_of_a_range_in_the_file(self):
+        """Its variants leave the range of the file: differences, and a warning says so."""
+        rows = self.save("rows.csv", "time,joint.rail.q0\n1,3\n2,12\n")
+        model = self.save("spring.yaml", MODEL.replace("F: 3", "F: {value: 3, max: 3}"))
+        done = subprocess.run([sys.argv[1], "optimize", model, "--vary", "F=1:3", "--fit", rows, "--method", "forward"],
+                              capture_output=True, text=True, check=False, cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("warning: --method forward: ", done.stderr)
+
     def test_fit_that_is_not_determined(self):
         """Force and mass together: only their ratio."""
         rows = "time,joint.rail.q0\n" + "".join(f"{t},{1.6 * t * t}\n" for t in (0.5, 1, 1.5, 2))
@@ -214,7 +237,7 @@ class Optimize(unittest.TestCase):
                 (("--vary", "F=1:5", "--fit", wrong), "joint.rai.q0"),
                 (("--vary", "F=1:5", *fit, "--subject-to", "way <= 1"), "--fit has no --subject-to"),
                 (("--vary", "F=1:5", *fit, "--method", "adjoint"), "residuals of data"),
-                (("--vary", "F=1:5", *fit, "--method", "exact"), "expected auto, differences or adjoint"),
+                (("--vary", "F=1:5", *fit, "--method", "exact"), "expected auto, differences, adjoint or forward"),
                 (("--vary", "F=1:5", *fit, "--weights", "joint.rail.q0=a"), "expected COLUMN=NUMBER"),
                 (("--vary", "F=1:5", *fit, "--weights", "joint.rail.q1=1"), "joint.rail.q1"),
                 (("--vary", "F=1:5", *fit, "--evaluations", "0"), "--evaluations 0"),
@@ -232,6 +255,7 @@ class Optimize(unittest.TestCase):
                 (("--minimize", "way", "--algorithm", "newton"), "expected slsqp, mma or lbfgs"),
                 (("--minimize", "way", "--algorithm", "lbfgs", "--subject-to", "way <= 1"), "has no constraints"),
                 (("--minimize", "way", "--algorithm", "mma", "--subject-to", "way = 1"), "inequalities only"),
+                (("--minimize", "way", "--method", "forward"), "expected data, and no measures with them"),
                 (("--minimize", "way", "--weights", "way=1"), "those of columns of --fit")):
             with self.subTest(arguments=arguments):
                 self.assertIn(text, self.run_program("optimize", self.model, "--vary", "F=1:5", *arguments, code=2))

@@ -22,7 +22,7 @@ from ._trajectory import Trajectory, read_result
 
 #: of designs without a run
 INFEASIBLE = (ModelError, ParseError, SingularError, IntegratorError, NotFiniteError)
-_GRADIENTS = ("auto", "differences", "adjoint")
+_GRADIENTS = ("auto", "differences", "adjoint", "forward")
 Range = Union[str, Tuple[float, float]]
 Data = Union[Path, Trajectory, Mapping[str, ArrayLike]]
 
@@ -65,7 +65,8 @@ class Response:
     :param fit: measured rows, ``time`` and columns of results: a path, a :class:`Trajectory` or a mapping of arrays. A value
         is added for each row and column: weight × (run - data), row by row
     :param weights: of columns of `fit`; default 1
-    :param gradient: "differences" in lanes, "adjoint", or "auto", what costs fewer runs (docs/optimization.md)
+    :param gradient: "differences" in lanes, "adjoint" of values, "forward" sensitivities of `fit`, or "auto", what costs less
+        (docs/optimization.md)
     :param options: of the runs, ``duration`` and others
 
     A design that has no run raises one of ``linkwork.INFEASIBLE``.
@@ -136,7 +137,7 @@ class Response:
 
     @property
     def runs(self) -> int:
-        """Runs so far; a sweep back of the adjoint is one."""
+        """Runs so far; a sweep along a run, of the adjoint or forward, is one."""
         return int(lib.lw_response_runs(self._handle))
 
     @property
@@ -175,7 +176,7 @@ class Optimum:
     model: Model                  #: with these parameters
     designs: Tuple[Design, ...]   #: in the order of their evaluation
     runs: int
-    gradient: str                 #: "adjoint" or "differences"
+    gradient: str                 #: "adjoint", "forward" or "differences"
     result: Any                   #: of SciPy; None if the number of evaluations ended the search
 
     def __str__(self) -> str:

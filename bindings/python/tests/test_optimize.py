@@ -110,6 +110,24 @@ def test_fit(push):
     assert not one.converged and "number of evaluations" in one.message and len(one.designs) == 1
 
 
+@pytest.mark.parametrize("gradient", ["differences", "forward"])
+def test_fit_by_gradient(push, gradient):
+    times = np.array([0.5, 1, 1.5, 2])
+    rows = {"time": times, "joint.rail.q0": 3 * times**2}
+    response = lw.Response(push, {"F": (1, 5), "m": (400, 900)}, fit=rows, weights={"joint.rail.q0": 2}, gradient=gradient)
+    values, jacobian = response.derivatives([2, 500])  # x = F t^2 / 2 m
+    assert response.gradient == gradient and np.allclose(values, 2 * (2 - 3) * times**2, rtol=1e-8)
+    assert np.allclose(jacobian, 2 * np.outer(2 * times**2, [1 / 2, -1 / 500]), rtol=1e-7)
+    pytest.importorskip("scipy")
+    best = lw.optimize(push, {"F": (1, 5)}, fit=rows, gradient=gradient)
+    assert best.converged and best.gradient == gradient and np.isclose(best.parameters["F"], 3, rtol=1e-7)
+
+
+def test_forward_is_of_data(push):
+    with pytest.raises(lw.UnsupportedError, match="expected data, and no measures"):
+        lw.Response(push, {"F": (1, 5)}, "way", gradient="forward")
+
+
 @pytest.mark.parametrize("arguments, match", [
     ({}, "one of minimize"),
     ({"minimize": "way", "maximize": "way"}, "one of minimize"),
