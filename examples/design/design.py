@@ -26,6 +26,7 @@ PLATFORM = {"m": (30, 120), "z": (0, 300), "Ixx": (1, 8), "Iyy": (1, 8), "Izz": 
 TRUE = {"m": 72, "z": 170, "Ixx": 3.7, "Iyy": 3.2, "Izz": 5.6, "k": 26, "c": 160}
 NOISE = {"x": 1e-4, "y": 1e-4, "z": 1e-4, "qx": 5e-5, "qy": 5e-5, "qz": 5e-5}  # [m], of quaternions: 0.1 mrad
 COLUMNS = ["body.platform." + name for name in NOISE]
+KINDS = {"adjoint": "adjoint", "forward": "forward sensitivities", "differences": "differences in lanes"}  # of derivatives
 KNOTS = [f"u{i}" for i in range(16)]
 SWING = {name: (-20, 20) for name in KNOTS}
 FIRST = {name: round(10 * math.sin(2 * math.pi * i / 8), 3) for i, name in enumerate(KNOTS)}  # pushes to and fro
@@ -91,7 +92,8 @@ def plain(lw, model, vary, start, minimize=None, **options):
 def linkage(lw):
     given = {"fit": path("points.csv")}
     best, found = searched(lw, path("linkage.yaml"), LINKAGE, **given)
-    return best, {"search": found, "plain": plain(lw, path("linkage.yaml"), LINKAGE, {}, **given)}
+    _, differences = searched(lw, path("linkage.yaml"), LINKAGE, gradient="differences", **given)
+    return best, {"search": found, "lanes": differences, "plain": plain(lw, path("linkage.yaml"), LINKAGE, {}, **given)}
 
 
 def platform(lw):
@@ -99,7 +101,8 @@ def platform(lw):
     given = {"fit": measured(true), "weights": {name: 1 / d for name, d in zip(COLUMNS, NOISE.values())}}
     best, found = searched(lw, path("platform.yaml"), PLATFORM, **given)
     found["deviations"] = best.deviations
-    return best, {"search": found, "plain": plain(lw, path("platform.yaml"), PLATFORM, {}, **given), "true": TRUE}
+    _, differences = searched(lw, path("platform.yaml"), PLATFORM, gradient="differences", **given)
+    return best, {"search": found, "lanes": differences, "plain": plain(lw, path("platform.yaml"), PLATFORM, {}, **given), "true": TRUE}
 
 
 def swing_up(lw):
@@ -176,7 +179,7 @@ def table(which):
             if which_way in found:
                 one = found[which_way]
                 n = len(found["search"]["parameters"])
-                kind = label or ("adjoint" if one["gradient"] == "adjoint" else "differences in lanes")
+                kind = label or KINDS[one["gradient"]]
                 print(f"| {name} | {kind} | {n} | {one['start']:.3g} | {one['end']:.2g} | {one['designs']} | {one['runs']} "
                       f"| {one['seconds']:.2g} |")
 
