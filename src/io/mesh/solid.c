@@ -180,11 +180,14 @@ static lw_status check_closed(const lwi_mesh *m, lwi_arena *arena, lw_error *err
     for (int i = 0; i < n; i++) {
         const int order = by_edge(edge[i], back[i]);
         const int *alone = order < 0 ? edge[i] : back[i]; // the other list is already behind it
-        if (order != 0)
-            return lwi_fail(error, LW_ERR_MODEL,
-                            "the surface is open at the edge between the vertices %d and %d, "
-                            "expected a closed one",
-                            alone[0] + 1, alone[1] + 1);
+        if (order == 0) continue;
+        // by places: files number vertices from 0, from 1, or not at all
+        const float *p = m->vertex[alone[0]], *q = m->vertex[alone[1]];
+        return lwi_fail(error, LW_ERR_MODEL,
+                        "the surface is open at the edge from (%g, %g, %g) to (%g, %g, %g), "
+                        "expected a closed one",
+                        (double)p[0], (double)p[1], (double)p[2], (double)q[0], (double)q[1],
+                        (double)q[2]);
     }
     return LW_OK;
 }

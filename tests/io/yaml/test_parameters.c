@@ -541,9 +541,8 @@ static void mistakes_are_located(void **state)
         {BODY("density: 1, shape: {mesh: {vertices: [0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1], "
               "triangles: [0, "
               "2, 1, 0, 1, 3, 0, 3, 2]}}"),
-         "body 'a': density: mesh 'of the file': the surface is open at the edge between the "
-         "vertices "
-         "2 and 3, expected a closed one",
+         "body 'a': density: mesh 'of the file': the surface is open at the edge from "
+         "(1, 0, 0) to (0, 1, 0), expected a closed one",
          4, 10},
         {BODY("density: 1, shape: {sphere: 1}, com: A"),
          "'density' and 'com': mass centre and inertia follow", 4, 10},
