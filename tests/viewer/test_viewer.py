@@ -310,6 +310,7 @@ forces:
   pball: {type: wrench, body: ball, point: [0, 0, 0], force: [0, 0, 2]}
   pdrum: {type: wrench, body: drum, point: [0, 0, 0], force: [0, 0, 3]}
   pegg: {type: wrench, body: egg, point: [0, 0, 0], force: [0, 0, 4]}
+  pcrate: {type: wrench, body: crate, point: [6, 0, 2], force: [0, 0, 21.6]}  # it has 21.6 kg
 """
 
 
@@ -787,6 +788,7 @@ class Browser(unittest.TestCase):
             self.assertGreater(max(egg[:3]) - min(egg[:3]), 40)  # a colour of the palette, neither page nor grey
         self.assertGreater(abs(float(self.shapes[-1]["body.egg.z"])), 1)  # they moved
         self.assertEqual([float(self.shapes[0]["body.crate.%s" % axis]) for axis in "xyz"], [6, 0, 2])
+        self.assertAlmostEqual(float(self.shapes[-1]["body.crate.z"]), 2.5, 6)
         self.assertLess(seen["calls"], 6)  # two of shapes, opaque or not, and of marks
 
     def test_a_dense_screen_is_coarser_where_pictures_take_long(self):
