@@ -162,6 +162,25 @@ static size_t unquote(const char *text, char *name, size_t *n)
     return used + (text[used] == '\'');
 }
 
+// Bytes of a name of words, dots and parts in quotes, body.'left arm'.x; the name without quotes in `name` [n].
+static size_t read_name(const char *text, char *name, size_t *n)
+{
+    size_t used = 0;
+    *n = 0;
+    while (true) {
+        const char c = text[used], before = used ? text[used - 1] : '.';
+        if (in_word(c) || c == '.' || c == '@') {
+            name[(*n)++] = c, used++;
+        } else if (c == '\'' && (before == '.' || before == '@')) {
+            size_t part;
+            used += unquote(text + used, name + *n, &part);
+            *n += part;
+        } else {
+            return used;
+        }
+    }
+}
+
 // A value in SI with its unit, where the formula of a measure names a parameter.
 static void put_value(column_text *to, const lwi_formula_symbol *symbol)
 {
@@ -218,9 +237,8 @@ lw_status lwi_yaml_place_columns(lwi_yaml_reading *r, const char **formula)
     unit_place place = NO_UNIT;
     if (!to.at || !name) return lwi_yaml_no_memory(r);
     while (*text) {
-        size_t n = 0, used = 0;
-        if (*text == '\'') {
-            used = unquote(text, name, &n);
+        size_t n = 0, used = in_word(*text) || *text == '\'' ? read_name(text, name, &n) : 0;
+        if (used > n) { // with quotes
             if (*r->prefix || r->placement.moved)
                 put_column(r, &to, name, n);
             else
@@ -230,7 +248,6 @@ lw_status lwi_yaml_place_columns(lwi_yaml_reading *r, const char **formula)
             put_plain(&to, text, used = number_length(text));
             place = BEHIND_NUMBER;
         } else if (in_word(*text)) {
-            while (in_word(text[used]) || text[used] == '.' || text[used] == '@') used++;
             const size_t unit = unit_length(text, used, place);
             place = unit > 0 ? BEHIND_UNIT : NO_UNIT;
             if (unit > 0)

@@ -501,23 +501,25 @@ static void signals_of_included_files_have_prefixes(void **state)
     lw_model_destroy(m);
 }
 
-// Measures of an included file are of its items; those of the file itself may use them.
+// Measures of an included file are of its items, with parts of names in quotes; those of the file itself may use them.
 static void measures_of_included_files(void **state)
 {
     (void)state;
     static const char strut[] =
         "linkwork: 1\n"
         "bodies: {arm: {mass: 2, inertia: [0.1, 0.2, 0.2, 0, 0, 0], position: [0.5, 0, 0]}}\n"
-        "joints: {A: {type: revolute, between: [ground, arm], at: [0, 0, 0], axis: [0, 1, 0]}}\n"
+        "joints: {'A b': {type: revolute, between: [ground, arm], at: [0, 0, 0], axis: [0, 1, "
+        "0]}}\n"
         "forces: {strut: {type: spring, between: [ground, arm], from: [0.8, 0, 1], to: [0.8, 0, "
         "0],\n"
         "                 stiffness: 400, length: 1}}\n"
-        "markers: {tip: {body: arm, position: [0.5, 0, 0]}}\n"
+        "markers: {'my tip': {body: arm, position: [0.5, 0, 0]}}\n"
         "measures:\n"
-        "  load: hypot(joint.A.fx, joint.A.fz)\n"
-        "  swing: {of: 1.5e0*A.q0, unit: deg}\n"
-        "  there: joint.A.fx@tip + 'joint.A.fx@F1'\n"
-        "  share: measure.load/(20 N + abs(spring.strut.force)) + sys.T/1 J + marker.tip.z/1 m\n";
+        "  load: hypot(joint.'A b'.fx, joint.'A b'.fz)\n"
+        "  swing: {of: 1.5e0*'A b'.q0, unit: deg}\n"
+        "  there: joint.'A b'.fx@'my tip' + 'joint.A b.fx@F1'\n"
+        "  share: measure.load/(20 N + abs(spring.strut.force)) + sys.T/1 J + marker.'my tip'.z/1 "
+        "m\n";
     lwt_write_file("strut.yaml", strut);
     lw_model *one = lwt_read_main(strut);
     lw_model *both =
