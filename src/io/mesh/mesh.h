@@ -82,7 +82,7 @@ typedef struct lwi_mesh_solid {
     double inertia[6]; ///< xx yy zz xy xz yz about the mass centre
 } lwi_mesh_solid;
 
-/** Is the surface closed?  Vertices with equal coordinates are one.
+/** Is the surface closed?  Vertices with coordinates that differ by a millionth of the largest are one.
  *  @return LW_ERR_MODEL with an edge that one triangle has and no other in the opposite direction; LW_ERR_MEMORY */
 lw_status lwi_mesh_check_closed(const lwi_mesh *mesh, const lw_allocator *allocator,
                                 lw_error *error);

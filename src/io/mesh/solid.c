@@ -133,30 +133,53 @@ static lw_status check_orientation(const integrals *s, lwi_arena *arena, lw_erro
 
 // --------------------------------------------------------------------------------- closed surfaces
 
+// Vertices with coordinates that differ by less, relative to the largest, are the same: some eight steps of single precision.
+#define SAME 1e-6
+
 typedef struct place {
-    float x[3];
+    float value;   // of the coordinate that is sorted
+    int number[3]; // of each coordinate: the number of its value among those that differ
     int vertex;
 } place;
 
-static int by_place(const void *a, const void *b)
+static int by_value(const void *a, const void *b)
+{
+    const place *p = a, *q = b;
+    return (p->value > q->value) - (p->value < q->value);
+}
+
+static int by_numbers(const void *a, const void *b)
 {
     const place *p = a, *q = b;
     for (int k = 0; k < 3; k++)
-        if (p->x[k] != q->x[k]) return (p->x[k] > q->x[k]) - (p->x[k] < q->x[k]);
-    return 0;
+        if (p->number[k] != q->number[k])
+            return (p->number[k] > q->number[k]) - (p->number[k] < q->number[k]);
+    return (p->vertex > q->vertex) - (p->vertex < q->vertex);
 }
 
-// Of each vertex the first one, in some order, that has its coordinates.
+// Of each vertex the first one that has its place.
 static int *joined_vertices(const lwi_mesh *m, lwi_arena *arena)
 {
-    place *at = lwi_arena_push(arena, (size_t)m->nvertex, sizeof *at);
-    int *first = lwi_arena_push(arena, (size_t)m->nvertex, sizeof *first);
+    const size_t n = (size_t)m->nvertex;
+    place *at = lwi_arena_push(arena, n, sizeof *at);
+    int *first = lwi_arena_push(arena, n, sizeof *first);
+    double largest = 0;
     if (!at || !first) return NULL;
-    for (int i = 0; i < m->nvertex; i++)
-        at[i] = (place){{m->vertex[i][0], m->vertex[i][1], m->vertex[i][2]}, i};
-    qsort(at, (size_t)m->nvertex, sizeof *at, by_place);
-    for (int i = 0, begin = 0; i < m->nvertex; i++) {
-        if (by_place(&at[begin], &at[i]) != 0) begin = i;
+    for (size_t i = 0; i < n; i++) {
+        at[i].vertex = (int)i;
+        for (int k = 0; k < 3; k++) largest = fmax(largest, fabs((double)m->vertex[i][k]));
+    }
+    for (int k = 0; k < 3; k++) {
+        for (size_t i = 0; i < n; i++) at[i].value = m->vertex[at[i].vertex][k];
+        qsort(at, n, sizeof *at, by_value);
+        for (size_t i = 0, number = 0; i < n; i++) {
+            if (i > 0 && (double)at[i].value - (double)at[i - 1].value > SAME * largest) number++;
+            at[i].number[k] = (int)number;
+        }
+    }
+    qsort(at, n, sizeof *at, by_numbers);
+    for (size_t i = 0, begin = 0; i < n; i++) {
+        if (memcmp(at[begin].number, at[i].number, sizeof at[i].number) != 0) begin = i;
         first[at[i].vertex] = at[begin].vertex;
     }
     return first;

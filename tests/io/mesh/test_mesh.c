@@ -324,6 +324,9 @@ static void open_surfaces_are_found(void **state)
     const lwi_mesh shared = {box_vertex, box_triangle, 8, 12}, repeated = {vertex, apart, 36, 12};
     assert_int_equal(lwi_mesh_check_closed(&shared, NULL, &error), LW_OK);
     assert_int_equal(lwi_mesh_check_closed(&repeated, NULL, &error), LW_OK);
+    for (int i = 0; i < 36; i++) // last digits differ, as in files of other programs
+        for (int k = 0; k < 3; k++) vertex[i][k] *= (float)(1 + (i % 3 - 1) * 1.2e-7);
+    assert_int_equal(lwi_mesh_check_closed(&repeated, NULL, &error), LW_OK);
     for (int left_out = 0; left_out < 12; left_out++) {
         const int last = apart[11][0];
         lwi_mesh open = {vertex, apart, 36, 11};
