@@ -127,7 +127,8 @@ static int owner_of(const lwi_slopes_desc *d, const groups *g, int group, int i)
     }
     for (int f = 0; f < n->nloads; f++) {
         const lwi_number_loads *loads = &n->loads[f];
-        if (i >= loads->first && i < loads->first + d->model->force[loads->force].type->nnumber)
+        if (i >= loads->first &&
+            i < loads->first + d->model->force[loads->force].type->nload_number)
             slot = d->model->nnode + d->model->njoint + loads->force;
     }
     for (int k = 0; slot >= 0 && k < g->nby; k++)

@@ -256,9 +256,9 @@ static void collect_frame(const collector *to, const lw_model *model,
 static group loads_of(const lw_model *model, int force)
 {
     const lwi_force *f = &model->force[force];
-    group g = {.n = f->type->nnumber, .x = {0}};
+    group g = {.n = f->type->nload_number, .x = {0}};
     for (int k = 0; k < g.n; k++)
-        memcpy(&g.x[k], (const char *)f->par + f->type->number[k], sizeof g.x[k]);
+        memcpy(&g.x[k], (const char *)f->par + f->type->load_number[k], sizeof g.x[k]);
     return g;
 }
 
@@ -301,7 +301,7 @@ static void collect_numbers(const lw_model *model, const lwi_model_numbers *n, c
     collect_group(to, gravity_of, 0, 3, n->gravity);
     for (int i = 0; i < n->nloads; i++)
         collect_group(to, loads_of, n->loads[i].force,
-                      model->force[n->loads[i].force].type->nnumber, n->loads[i].first);
+                      model->force[n->loads[i].force].type->nload_number, n->loads[i].first);
     for (int i = 0; i < n->nconstant; i++) collect_constant(to, &n->constant[i], n->constants + i);
 }
 
@@ -410,8 +410,8 @@ static bool same_but_numbers(const lwi_force *a, const lwi_force *b)
     const size_t size = parameters_of(a->type);
     if (size == 0 || size > sizeof copy || a->type != b->type) return false;
     memcpy(copy, b->par, size);
-    for (int k = 0; k < a->type->nnumber; k++)
-        memcpy(copy + a->type->number[k], (const char *)a->par + a->type->number[k],
+    for (int k = 0; k < a->type->nload_number; k++)
+        memcpy(copy + a->type->load_number[k], (const char *)a->par + a->type->load_number[k],
                sizeof(double));
     return memcmp(copy, a->par, size) == 0;
 }

@@ -38,7 +38,7 @@ static lw_status create_loads(const lw_model *model, lwi_arena *arena, lwi_model
     for (int i = 0; i < model->nforce; i++) {
         if (!model->force[i].type->by_numbers) continue;
         n->loads[n->nloads++] = (lwi_number_loads){i, n->n};
-        n->n += model->force[i].type->nnumber;
+        n->n += model->force[i].type->nload_number;
     }
     return LW_OK;
 }
@@ -506,7 +506,7 @@ static void add_loads(const lwi_model_numbers *n, const lwi_number_state *at, co
         const lwi_force_place place = lwi_force_acts_on(force);
         double load[LWI_FORCE_NUMBERS][2][6];
         force->type->by_numbers(force->par, &state, load);
-        for (int k = 0; k < force->type->nnumber; k++)
+        for (int k = 0; k < force->type->nload_number; k++)
             gradient[n->loads[i].first + k] -=
                 scale * power_of(at, &place, (const double(*)[6])load[k], way);
     }

@@ -29,7 +29,7 @@ typedef struct lwi_number_load {
 /** Order of the numbers: of each node mass, first moment [3], inertia [6] about the link's origin; of each node the
  *  displacement [6] of its inboard joint frame in axes of the parent's link about its origin (ground: world); of each
  *  loop-closing joint those of F1 and F2 [6] in the links of their bodies, and its length; of each spring stiffness,
- *  damping, offset; gravity [3]; of each force between bodies its numbers (lwi_force_type.number); numbers of formulas. */
+ *  damping, offset; gravity [3]; of each force between bodies its numbers (lwi_force_type.load_number); numbers of formulas. */
 typedef struct lwi_number_loads {
     int force, first; ///< a force with numbers; the first of these
 } lwi_number_loads;

@@ -379,8 +379,8 @@ const lwi_force_type lwi_force_bushing = {
                     .next_break = NULL, .modes = NULL, .varies = NULL, .rate = NULL, .nrow = 6,
                     .rows = rows, .actions = actions, .outputs = &outputs),
     .differentiate = differentiate,
-    .number = load_numbers,
-    .nnumber = LWI_COUNT(load_numbers),
+    .load_number = load_numbers,
+    .nload_number = LWI_COUNT(load_numbers),
     .by_numbers = by_numbers,
 };
 

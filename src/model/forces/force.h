@@ -172,9 +172,9 @@ typedef struct lwi_force_type {
     /** The signals it reads.  @return how many.  NULL: none */
     int (*signals)(const void *par, const lwi_force_state *, lwi_force_signal *);
     /** Numbers (double) of its parameters by which loads have derivatives: where they are in these, and how many. */
-    const size_t *number;
-    int nnumber;
-    /** load [nnumber] := derivatives of the loads by them. */
+    const size_t *load_number;
+    int nload_number;
+    /** load [nload_number] := derivatives of the loads by them. */
     void (*by_numbers)(const void *par, const lwi_force_state *, double (*load)[2][6]);
     /** Of a force along a path: calls `piece` (may be NULL) for each straight piece that drawings show, in the same number
      *  at any poses (R, r).  @return how many.  NULL: it has no path */

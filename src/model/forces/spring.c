@@ -243,8 +243,8 @@ const lwi_force_type lwi_force_spring = {
                     .next_break = next_break, .modes = NULL, .varies = NULL, .rate = NULL,
                     .nrow = 3, .rows = rows, .actions = actions, .outputs = &outputs),
     .differentiate = differentiate,
-    .number = load_numbers,
-    .nnumber = LWI_COUNT(load_numbers),
+    .load_number = load_numbers,
+    .nload_number = LWI_COUNT(load_numbers),
     .by_numbers = by_numbers,
     .signals = signals,
 };
