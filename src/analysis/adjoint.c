@@ -407,6 +407,8 @@ static lw_status allocate(lwi_recording *s, lw_error *error)
     s->mode_here = LWI_PUSH(arena, unsigned char, s->model->nmode);
     s->extreme = LWI_PUSH(arena, long, c);
     for (int i = 0; i < s->model->nforce; i++) s->npiece += s->model->force[i].type->piece != NULL;
+    s->nforce_piece = s->npiece;
+    for (int i = 0; i < s->model->desc.nfunction; i++) s->npiece += s->model->function[i].kinked;
     s->piece = LWI_PUSH(arena, int, s->npiece);
     s->other = LWI_PUSH(arena, int, s->npiece);
     if (!s->piece || !s->other) return no_memory(error);

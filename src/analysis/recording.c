@@ -85,18 +85,23 @@ static void finish_step(lwi_recording *s, double h, const double *x, double *siz
     normalise(s->model, s->next);
 }
 
-// Pieces of the laws of forces at a state.
+// Pieces of the laws of forces, then of kinked functions that are read, at a state.
 static void find_pieces(lwi_recording *s, double t, const double *x, int *piece)
 {
     const lw_model *model = s->model;
     lwi_recording_hold(s, x);
     lwi_generalised_forces(model, &s->d, &s->tree, t, x, x + s->nq, s->inputs, s->out);
     const lwi_kin kin = lwi_tree_kin(&s->tree);
-    for (int i = 0, k = 0; i < model->nforce; i++) {
+    lwi_now now = lwi_now_at(&kin, t, s->inputs);
+    int k = 0;
+    now.functions = model->function;
+    for (int i = 0; i < model->nforce; i++) {
         const lwi_force *force = &model->force[i];
         if (force->type->piece)
             piece[k++] = force->type->piece(model, force->par, &kin, t, s->inputs);
     }
+    for (int i = 0; i < model->desc.nfunction; i++)
+        if (model->function[i].kinked) piece[k++] = lwi_function_piece(&model->function[i], &now);
 }
 
 const char *lwi_recording_item(const lw_model *model, const lwi_force *force)
@@ -106,26 +111,40 @@ const char *lwi_recording_item(const lw_model *model, const lwi_force *force)
     return "";
 }
 
-// Force number k of those with corners.
-static const lwi_force *force_of(const lw_model *model, int k)
+// What number k of those with corners is, as a message names it.
+static void name_piece(const lw_model *model, int k, char *text, size_t size)
 {
+    for (int i = 0; i < model->nforce; i++) {
+        const lwi_force *force = &model->force[i];
+        if (!force->type->piece || k-- > 0) continue;
+        snprintf(text, size, "%s '%.60s'", force->type->name, lwi_recording_item(model, force));
+        return;
+    }
     int i = 0;
-    while (!model->force[i].type->piece || k-- > 0) i++;
-    return &model->force[i];
+    while (!model->function[i].kinked || k-- > 0) i++;
+    const lw_function_desc *f = &model->desc.function[i];
+    const int n = f->place.line ? snprintf(text, size, "line %d: ", f->place.line) : 0;
+    if (f->name)
+        snprintf(text + n, size - (size_t)n, "function '%.60s'", f->name);
+    else // where it is used
+        snprintf(text + n, size - (size_t)n, "formula '%.60s'", f->formula);
 }
 
-// Notes the first corner of a force between the beginning of a step, with its s->piece, and a state of it.
+// Notes the first corner between the beginning of a step, with its s->piece, and a state of it.
 static void compare_pieces(lwi_recording *s, double t, const double *x)
 {
     find_pieces(s, t, x, s->other);
     for (int k = 0; k < s->npiece && !*s->corner; k++) {
         if (s->piece[k] == s->other[k]) continue;
-        const lwi_force *force = force_of(s->model, k);
+        const bool law = k < s->nforce_piece;
+        char name[160];
+        name_piece(s->model, k, name, sizeof name);
         snprintf(s->corner, LWI_ADJOINT_WARNING,
-                 "%s '%.60s' passes a corner of its law at about t = %.4g s (slack, or a limit): "
-                 "derivatives may be wrong in the third or fourth digit; compare with method "
-                 "`differences`",
-                 force->type->name, lwi_recording_item(s->model, force), t);
+                 "%s passes a corner%s at about t = %.4g s (%s): derivatives may be wrong in the "
+                 "third or fourth digit%s; compare with method `differences`",
+                 name, law ? " of its law" : " or a jump", t,
+                 law ? "slack, or a limit" : "abs, min, where, ...",
+                 law ? "" : ", altogether where its value jumps");
     }
 }
 

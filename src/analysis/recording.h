@@ -100,7 +100,7 @@ typedef struct lwi_recording {
     long *extreme;             // [columns] row of the smallest or largest value
     double *K, *X;             // [stages][nx]
     double *x, *next;          // [nx]
-    int npiece;                // forces with corners
+    int npiece, nforce_piece;  // forces with corners and kinked functions; forces alone
     int *piece, *other;        // [npiece] of the state that a step begins with, of another one
     char *corner;              // the adjoint's warning
     double *inputs;
@@ -139,7 +139,7 @@ lw_status lwi_recording_append(lwi_recording *s, double t, double h, const doubl
 /** s->next := the end of a step from (t, x) by h, with its stages. */
 lw_status lwi_recording_step(lwi_recording *s, double t, double h, const double *x,
                              lw_error *error);
-/** Notes corners of forces that a step from (t, x) by h passes. */
+/** Notes corners of forces and functions that a step from (t, x) by h passes. */
 lw_status lwi_recording_find_corners(lwi_recording *s, double t, double h, const double *x,
                                      lw_error *error);
 /** Name of the item of the model's file that a force is a part of; "": none. */

@@ -334,11 +334,13 @@ static void add_force(lw_model *m, const lwi_force_type *type, const void *par, 
     m->force[m->nforce++] = (lwi_force){type, par, 0};
     m->force_needs |= type->needs;
     m->force_needs |= lwi_function_needs(m->function, a) | lwi_function_needs(m->function, b);
+    lwi_function_mark_read(m->function, m->desc.function, a);
+    lwi_function_mark_read(m->function, m->desc.function, b);
     if (lwi_force_dissipates(type, par)) m->carries_work = true;
 }
 
-// What the signals need that a key of a description holds.
-static unsigned key_needs(const lw_model *m, const lwi_yaml_key *key, const void *desc)
+// What the signals need that a key of a description holds; they are marked as read.
+static unsigned key_needs(lw_model *m, const lwi_yaml_key *key, const void *desc)
 {
     lw_signal signal;
     unsigned needs = 0;
@@ -348,6 +350,7 @@ static unsigned key_needs(const lw_model *m, const lwi_yaml_key *key, const void
         memcpy(&signal, (const char *)desc + key->offset + (size_t)i * sizeof signal,
                sizeof signal);
         needs |= lwi_function_needs(m->function, signal);
+        lwi_function_mark_read(m->function, m->desc.function, signal);
     }
     return needs;
 }
@@ -373,9 +376,11 @@ static void add_signal_states(lw_model *m)
 {
     if (m->nstate == 0) return;
     m->force[m->nforce++] = (lwi_force){&lwi_force_signal_states, m, 0};
-    for (int i = 0; i < m->desc.nfunction; i++)
-        if (m->function[i].nstate > 0)
-            m->force_needs |= lwi_function_needs(m->function, (lw_signal){i + 1});
+    for (int i = 0; i < m->desc.nfunction; i++) {
+        if (m->function[i].nstate == 0) continue;
+        m->force_needs |= lwi_function_needs(m->function, (lw_signal){i + 1});
+        lwi_function_mark_read(m->function, m->desc.function, (lw_signal){i + 1});
+    }
 }
 
 lw_status lwi_compile_forces(lw_model *m, lw_error *error)
@@ -449,6 +454,7 @@ static lw_status compile(lw_model *m, const lwi_description *desc, lwi_unclosed 
         names.nfunction = i;
         if (lwi_function_build(&desc->function[i], &names, &m->arena, &m->function[i]) != LW_OK)
             return lwi_fail(error, LW_ERR_MEMORY, "no memory for functions");
+        m->function[i].moves = lwi_function_of_state(m->desc.function, (lw_signal){i + 1}) != NULL;
         m->function[i].state = m->nstate;
         m->nstate += m->function[i].nstate;
         m->limited |=

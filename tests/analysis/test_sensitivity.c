@@ -388,6 +388,75 @@ static void test_corner_by_adjoint(void **state)
     lw_model_destroy(model);
 }
 
+// A slide with a force at 1 m/s from 0.01 m on.
+static lw_model *pushed(const char *functions, const char *effort, lw_options *options)
+{
+    char text[900];
+    snprintf(text, sizeof text,
+             "linkwork: 1\ngravity: [0, 0, 0]\nparameters: {m: 2}\n"
+             "functions: {push: %s}\n"
+             "bodies: {a: {mass: m, inertia: [0.1, 0.1, 0.1, 0, 0, 0]}}\n"
+             "joints: {P: {type: prismatic, between: [ground, a], at: [0, 0, 0], "
+             "axis: [1, 0, 0], q: [0.01], qd: [1], effort: {q0: \"%s\"}}}\n"
+             "measures: {a: joint.P.q0}\nsimulation: {duration: 0.2}\n",
+             functions, effort);
+    return parse(text, options);
+}
+
+// "" expects none; any other one is at about 0.04 s.
+static void assert_warning(const lw_model *model, const lw_options *options, const char *expected)
+{
+    static const char *const by[] = {"m"};
+    lw_sensitivity *s = by_adjoint(model, options, 1, by, LW_STATISTIC_LAST);
+    const char *warning = lw_sensitivity_warning(s);
+    const char *about = "passes a corner or a jump at about t = ", *at = strstr(warning, about);
+    if (*expected ? !strstr(warning, expected) || !at ||
+                        fabs(strtod(at + strlen(about), NULL) - 0.04) > 4e-3
+                  : *warning)
+        fail_msg("'%s', expected '%s'", warning, expected);
+    lw_sensitivity_destroy(s);
+}
+
+// A signal with a jump or corner that a force reads is named; one that does not reach it is not.
+static void test_jump_by_adjoint(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *function, *effort;
+        const char *warning; // at 0.04 s
+    } of[] = {
+        {"{type: formula, of: '-30*where(P.q0 > 0.05, 1, 0)'}", "push", "line 4: function 'push'"},
+        {"{type: formula, of: '-3*abs(P.q0 - 0.05)'}", "2*push", "line 4: function 'push'"},
+        {"0", "-0.3*sign(P.q0 - 0.05)", "line 6: formula '-0.3*sign(P.q0 - 0.05)'"},
+        {"0", "-3*max(P.q0, 0.05)", "line 6: formula"},
+        {"0", "floor(20*P.q0)", "line 6: formula"},
+        {"0", "mod(P.q0, 0.05)", "line 6: formula"},
+        {"{type: curve, of: P.q0, x: [0, 0.05, 1], y: [0, 1, 3], interpolation: linear}", "push",
+         "line 4: function 'push'"},
+        {"{type: curve, of: P.q0, x: [-1, 0, 0.05], y: [0, 1, 3], ends: clamped}", "push",
+         "line 4: function 'push'"},
+        {"{type: curve, of: P.q0, x: [-1, -0.95], y: [1, 1], interpolation: linear, "
+         "ends: periodic}",
+         "push", "line 4: function 'push'"},
+        {"{type: map, of: P.q0, of2: P.q0, x: [-1, 0, 2], x2: [-1, 0, 0.05], rows: [[1, 2, 3], "
+         "[2, 3, 5], [0, 1, 1]], ends2: clamped}",
+         "push", "line 4: function 'push'"},
+        {"{type: integral, of: 'where(P.q0 > 0.05, 1, 0)'}", "0*t", "line 4: function 'push'"},
+        // no force or rate reads it, time alone, smooth pieces
+        {"{type: formula, of: 'where(P.q0 > 0.05, 1, 0)'}", "-P.q0", ""},
+        {"0", "-30*where(t > 0.04, 1, 0)*P.q0", ""},
+        {"{type: curve, of: P.q0, x: [0, 0.05, 1], y: [0, 1, 3]}", "push", ""},
+    };
+    for (int i = 0; i < LWI_COUNT(of); i++) {
+        lw_options options;
+        lw_model *model = pushed(of[i].function, of[i].effort, &options);
+        assert_warning(model, &options, of[i].warning);
+        options.duration = 0.03; // before
+        assert_warning(model, &options, "");
+        lw_model_destroy(model);
+    }
+}
+
 // The rocker may not become longer: its derivative is not known, the other one is.
 // Numbers of formulas act on forces, on rates of states, on events, and on columns themselves.
 static void test_formulas_by_adjoint(void **state)
@@ -541,6 +610,7 @@ int main(void)
                                        cmocka_unit_test(test_loose_loop_by_adjoint),
                                        cmocka_unit_test(test_groups_by_adjoint),
                                        cmocka_unit_test(test_corner_by_adjoint),
+                                       cmocka_unit_test(test_jump_by_adjoint),
                                        cmocka_unit_test(test_formulas_by_adjoint),
                                        cmocka_unit_test(test_markers),
                                        cmocka_unit_test(test_parameters_of_measures),

@@ -151,40 +151,128 @@ double lwi_formula_reading(const lwi_formula_name *name, const lwi_now *now)
     return lwi_signal_value(now->functions, (lw_signal){name->index}, now, 0);
 }
 
+// The value of an instruction on operands x.
+static inline double value_of(const lwi_formula *formula, const lwi_instruction *in,
+                              const double *x, const lwi_now *now)
+{
+    switch (in->operation) {
+    case LWI_FORMULA_NUMBER:
+        return in->value;
+    case LWI_FORMULA_TIME:
+        return now->t;
+    case LWI_FORMULA_COORDINATE:
+        return read(now->q, in->index);
+    case LWI_FORMULA_SPEED:
+        return read(now->qd, in->index);
+    case LWI_FORMULA_VARIABLE:
+        return read(now->variables, in->index);
+    case LWI_FORMULA_READ:
+        return lwi_formula_reading(&formula->name[in->index], now);
+    default:
+        return lwi_formula_operate(in->operation, x);
+    }
+}
+
 double lwi_formula_value(const lwi_formula *formula, const lwi_now *now)
 {
     double stack[LWI_FORMULA_STACK];
     int n = 0;
     for (int i = 0; i < formula->ncode; i++) {
         const lwi_instruction *in = &formula->code[i];
-        double value;
         n -= operands[in->operation];
-        switch (in->operation) {
-        case LWI_FORMULA_NUMBER:
-            value = in->value;
-            break;
-        case LWI_FORMULA_TIME:
-            value = now->t;
-            break;
-        case LWI_FORMULA_COORDINATE:
-            value = read(now->q, in->index);
-            break;
-        case LWI_FORMULA_SPEED:
-            value = read(now->qd, in->index);
-            break;
-        case LWI_FORMULA_VARIABLE:
-            value = read(now->variables, in->index);
-            break;
-        case LWI_FORMULA_READ:
-            value = lwi_formula_reading(&formula->name[in->index], now);
-            break;
-        default:
-            value = lwi_formula_operate(in->operation, stack + n);
-            break;
-        }
+        const double value = value_of(formula, in, stack + n, now);
         stack[n++] = value;
     }
     return stack[0];
+}
+
+// ------------------------------------------------------------------------------------------ pieces
+
+// On which side of its corner or jump an operation is; 0: it has none.
+static double side_of(lwi_operation operation, const double *x)
+{
+    switch (operation) {
+    case LWI_FORMULA_ABS:
+    case LWI_FORMULA_SIGN:
+        return (x[0] > 0) - (x[0] < 0);
+    case LWI_FORMULA_MIN:
+    case LWI_FORMULA_MAX:
+        return x[0] <= x[1];
+    case LWI_FORMULA_MOD:
+        return floor(x[0] / x[1]);
+    case LWI_FORMULA_WHERE:
+        return x[0] != 0;
+    case LWI_FORMULA_FLOOR:
+    case LWI_FORMULA_CEIL:
+        return lwi_formula_operate(operation, x);
+    default:
+        return operation >= LWI_FORMULA_LESS && operation <= LWI_FORMULA_NOT
+                   ? lwi_formula_operate(operation, x)
+                   : 0;
+    }
+}
+
+static void add_side(unsigned *piece, double side)
+{
+    *piece = 31 * *piece + (fabs(side) < 1e9 ? (unsigned)(int)side : 0);
+}
+
+static bool moves(const lwi_formula *formula, const lwi_instruction *in, const lwi_now *now)
+{
+    if (in->operation == LWI_FORMULA_NUMBER || in->operation == LWI_FORMULA_TIME) return false;
+    if (in->operation != LWI_FORMULA_READ) return true;
+    const lwi_formula_name *name = &formula->name[in->index];
+    if (name->kind != LWI_READ_SIGNAL) return true;
+    return name->index > 0 && now->functions[name->index - 1].moves;
+}
+
+// The value, and the sides of all operations on what depends on the state.
+static double add_formula(unsigned *piece, const lwi_formula *formula, const lwi_now *now)
+{
+    double stack[LWI_FORMULA_STACK];
+    bool moving[LWI_FORMULA_STACK];
+    int n = 0;
+    for (int i = 0; i < formula->ncode; i++) {
+        const lwi_instruction *in = &formula->code[i];
+        const int count = operands[in->operation];
+        bool any = count == 0 && moves(formula, in, now);
+        n -= count;
+        for (int k = 0; k < count; k++) any = any || moving[n + k];
+        if (any && count) add_side(piece, side_of(in->operation, stack + n));
+        const double value = value_of(formula, in, stack + n, now);
+        stack[n] = value, moving[n++] = any;
+    }
+    return stack[0];
+}
+
+// Between which corners of an axis x is.
+static void add_axis(unsigned *piece, const lwi_axis *axis, bool linear, double x)
+{
+    const double first = axis->x[0], last = axis->x[axis->n - 1];
+    int side = 0;
+    if (axis->ends == LW_ENDS_PERIODIC && linear) {
+        const double turns = floor((x - first) / (last - first));
+        add_side(piece, turns);
+        x -= turns * (last - first);
+    }
+    for (int k = 1; linear && k < axis->n - 1; k++) side += x > axis->x[k];
+    if (axis->ends == LW_ENDS_CLAMPED) side += (x > first) + (x > last);
+    add_side(piece, side);
+}
+
+int lwi_function_piece(const lwi_function *function, const lwi_now *now)
+{
+    const lw_function_type type = function->desc.type;
+    const bool linear = function->table.how == LW_INTERPOLATION_LINEAR;
+    unsigned piece = 0;
+    for (int i = 0; i < LWI_FUNCTION_FORMULAS; i++) {
+        const lwi_formula *formula = lwi_function_formula(function, i);
+        if (!formula) continue;
+        const double x = add_formula(&piece, formula, now);
+        if (type == LW_FUNCTION_MAP || (type == LW_FUNCTION_CURVE && i == 0))
+            add_axis(&piece, &function->table.axis[i], linear, x);
+    }
+    return (int)(piece & INT32_MAX);
 }
 
 // -------------------------------------------------------------------------------------------- jets

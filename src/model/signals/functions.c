@@ -203,6 +203,7 @@ static const char *kinked_text(const lw_function_desc *d)
     const bool over = d->type == LW_FUNCTION_CURVE || d->type == LW_FUNCTION_MAP;
     if (over && (d->interpolation == LW_INTERPOLATION_LINEAR || d->ends == LW_ENDS_CLAMPED))
         return d->formula;
+    if (d->type == LW_FUNCTION_MAP && d->ends2 == LW_ENDS_CLAMPED) return d->formula2;
     if (d->formula && lwi_formula_facts_of(d->formula).kinked) return d->formula;
     return d->formula2 && lwi_formula_facts_of(d->formula2).kinked ? d->formula2 : NULL;
 }
@@ -220,6 +221,17 @@ static const char *find_text(const lw_function_desc *all, lw_signal s, finder fo
 const char *lwi_function_of_state(const lw_function_desc *all, lw_signal s)
 {
     return find_text(all, s, state_text);
+}
+
+// Events set switches and relays: these are not kinked.
+void lwi_function_mark_read(lwi_function *all, const lw_function_desc *desc, lw_signal s)
+{
+    if (s.index <= 0 || all[s.index - 1].read) return;
+    lwi_function *f = &all[s.index - 1];
+    f->read = true;
+    if (f->nstate > 0 && !lwi_function_is_integrated(f)) return;
+    f->kinked = f->moves && kinked_text(&desc[s.index - 1]);
+    for (int i = 0; i < f->desc.nterm; i++) lwi_function_mark_read(all, desc, f->desc.terms[i]);
 }
 
 const char *lwi_function_kinked(const lw_function_desc *all, lw_signal s)

@@ -17,6 +17,9 @@ typedef struct lwi_function {
     int nstate, state;     ///< states; the first one in lwi_now.states
     double *start;         ///< [nstate] states at the start
     const double *linear;  ///< transfer: coefficients of its states (states.c)
+    bool read;             ///< by forces or rates of signals
+    bool moves;            ///< its value depends on the state
+    bool kinked;           ///< read, and its slope or value may jump with the state
 } lwi_function;
 
 /** Has it states with rates?  Switches and relays have none: events set them. */
@@ -55,6 +58,10 @@ lw_status lwi_function_build(const lw_function_desc *desc, const lwi_signal_name
 const char *lwi_function_of_state(const lw_function_desc *all, lw_signal s);
 /** The same for formulas and curves with a slope that may jump. */
 const char *lwi_function_kinked(const lw_function_desc *all, lw_signal s);
+/** Marks signal s, and all that its value is made of, as read by forces or rates: see lwi_function. */
+void lwi_function_mark_read(lwi_function *all, const lw_function_desc *desc, lw_signal s);
+/** On which smooth piece a function is: another number where it has passed a corner or a jump with the state. */
+int lwi_function_piece(const lwi_function *function, const lwi_now *now);
 /** The first input among what signal s is made of; index 0: none. */
 lw_signal lwi_function_input(const lw_function_desc *all, lw_signal s);
 /** LWI_NEEDS_* of everything that signal s is made of. */
