@@ -115,7 +115,8 @@ void lwi_number_write(double value, char *text, size_t size)
 void lwi_number_print(FILE *file, double value)
 {
     char text[LWI_NUMBER_ROOM];
-    fwrite(text, 1, (size_t)(lwi_number_put_shortest(text, value) - text), file);
+    const char *const end = lwi_number_put_shortest(text, value);
+    fwrite(text, 1, (size_t)(end - text), file);
 }
 
 // n numbers with commas between and nothing behind; a plain locale is set.
