@@ -62,8 +62,10 @@ lw_status lwi_tree_merge(const lw_model *model, lwi_arena *arena, lw_model *merg
 {
     place *of = LWI_PUSH(arena, place, model->nnode);
     lwi_node *node = LWI_PUSH(arena, lwi_node, model->nnode);
+    lwi_joint *joint = LWI_PUSH(arena, lwi_joint, model->njoint);
     int n = 0;
-    if (!of || !node) return LW_ERR_MEMORY;
+    if (!of || !node || !joint) return LW_ERR_MEMORY;
+    for (int j = 0; j < model->njoint; j++) joint[j] = model->joint[j], joint[j].node = -1;
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *own = &model->node[k];
         of[k] = inboard(own, of);
@@ -75,9 +77,11 @@ lw_status lwi_tree_merge(const lw_model *model, lwi_arena *arena, lw_model *merg
         node[n].parent = of[k].node;
         memcpy(node[n].X_R, of[k].R, sizeof node[n].X_R);
         v3_copy(node[n].X_r, of[k].r);
+        if (own->joint >= 0) joint[own->joint].node = n;
         of[k] = (place){.node = n++, .R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
     }
     *merged = *model;
+    merged->joint = joint;
     merged->node = node;
     merged->nnode = n;
     return LW_OK;

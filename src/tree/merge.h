@@ -8,7 +8,7 @@
 
 /** Is there a node to merge: on a fixed joint, not moved by a mount? */
 bool lwi_tree_merges(const lw_model *model);
-/** A view of `model` with other nodes; `joint[].node` and `body_node` are still those of `model`.
+/** A view of `model` with other nodes and `joint[].node`, -1 of fixed joints; `body_node` is still that of `model`.
  *  @return LW_ERR_MEMORY */
 lw_status lwi_tree_merge(const lw_model *model, lwi_arena *arena, lw_model *merged);
 

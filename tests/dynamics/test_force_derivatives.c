@@ -3,7 +3,9 @@
 #include "kinematics/displacement.h"
 #include "support/mechanism.h"
 #include "support/random_model.h"
+#include "tree/merge.h"
 
+#include <linkwork/dynamics.h>
 #include <linkwork/io.h>
 
 enum { STATES = 12 };
@@ -298,10 +300,52 @@ static void test_left(void **state)
     lw_model_destroy(model);
 }
 
+// Bodies on fixed joints are merged where no force reads poses: signals still read their joints.
+static void test_merged(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\n"
+        "gravity: [0, 0, -9.81]\n"
+        "bodies:\n"
+        "  base: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0]}\n"
+        "  plate: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [0.2, 0, 0]}\n"
+        "  ball: {mass: 1, inertia: [0.1, 0.2, 0.3, 0, 0, 0], position: [0.5, 0, 0]}\n"
+        "  clip: {mass: 0.5, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [0.5, 0.2, 0]}\n"
+        "  arm: {mass: 1, inertia: [0.1, 0.2, 0.3, 0, 0, 0], position: [1, 0, 0]}\n"
+        "joints:\n"
+        "  A: {type: revolute, between: [ground, base], at: [0, 0, 0], axis: [0, 1, 0],\n"
+        "    effort: {q0: \"-3*S.q1*B.qd0\"}}\n"
+        "  glue: {type: fixed, between: [base, plate], at: [0.2, 0, 0]}\n"
+        "  S: {type: spherical, between: [plate, ball], at: [0.4, 0, 0]}\n"
+        "  pin: {type: fixed, between: [ball, clip], at: [0.5, 0.1, 0]}\n"
+        "  B: {type: revolute, between: [clip, arm], at: [0.7, 0, 0], axis: [0, 1, 0],\n"
+        "    effort: {q0: \"-5*A.q0 + 2*sin(B.q0)*S.qd1\"}}\n";
+    uint64_t seed = 3;
+    lw_model *model = parse(text);
+    const int n = model->tree_nv;
+    bench b;
+    bench_create(&b, model);
+    assert_true(lwi_tree_merges(model));
+    random_state(&b, &seed);
+    evaluate(&b, false, &b.differences);
+    lw_dynamics *d = NULL;
+    lw_error error;
+    lwt_ok(lw_dynamics_create(model, NULL, &d, &error), &error);
+    lwt_ok(lw_inverse_dynamics_derivatives(d, 0.3, b.q, b.v, b.vdot, NULL, b.exact.by_q,
+                                           b.exact.by_v, b.exact.M),
+           lw_dynamics_error(d));
+    compare("by q", b.exact.by_q, b.differences.by_q, n * n);
+    compare("by v", b.exact.by_v, b.differences.by_v, n * n);
+    lw_dynamics_destroy(d);
+    lwi_arena_free(&b.arena);
+    lw_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_tree), cmocka_unit_test(test_loop),
                                        cmocka_unit_test(test_points_meet),
-                                       cmocka_unit_test(test_left)};
+                                       cmocka_unit_test(test_merged), cmocka_unit_test(test_left)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
