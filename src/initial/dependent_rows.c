@@ -21,6 +21,39 @@ static bool closes_loop(const lwi_system *s, int e)
     return j < 0 || s->model->joint[j].node < 0;
 }
 
+// ------------------------------------------------------------------------------------ what is next
+
+// Numbers, each of them once.
+typedef struct heap {
+    int order;  // 1: the smallest one is the first, -1: the largest one
+    int *at, n; // [numbers] the first one at 0
+    bool *has;  // [numbers]
+} heap;
+
+static void push(heap *h, int x)
+{
+    if (h->has[x]) return;
+    int i = h->n++;
+    h->has[x] = true;
+    for (; i > 0 && h->order * h->at[(i - 1) / 2] > h->order * x; i = (i - 1) / 2)
+        h->at[i] = h->at[(i - 1) / 2];
+    h->at[i] = x;
+}
+
+static int pop(heap *h)
+{
+    const int top = h->at[0], last = h->at[--h->n];
+    int i = 0;
+    for (int child = 1; child < h->n; i = child, child = 2 * i + 1) {
+        child += child + 1 < h->n && h->order * h->at[child + 1] < h->order * h->at[child];
+        if (h->order * h->at[child] >= h->order * last) break;
+        h->at[i] = h->at[child];
+    }
+    h->at[i] = last;
+    h->has[top] = false;
+    return top;
+}
+
 // ------------------------------------------------------------------------------- rows in speeds
 
 // What is left of a row of length one that depends on those before, and of one that does not.
@@ -50,8 +83,7 @@ typedef struct echelon {
     double *row;          // [LWI_EDGE_ROWS][speeds] the rows of one joint
     int *column, n;       // [speeds] where these may have entries
     bool *has;            // [speeds] they may
-    int *heap, nheap;     // pivots that are to be taken out of a row, the first one first
-    bool *in_heap;        // [pivots]
+    heap pivots;          // that are to be taken out of a row, the first one first
     double kept, changed; // so far
 } echelon;
 
@@ -73,11 +105,12 @@ static lw_status create(const lwi_system *s, lwi_arena *scratch, echelon *c)
                    .row = LWI_PUSH(scratch, double, LWI_EDGE_ROWS *n),
                    .column = LWI_PUSH(scratch, int, n),
                    .has = LWI_PUSH(scratch, bool, n),
-                   .heap = LWI_PUSH(scratch, int, rows),
-                   .in_heap = LWI_PUSH(scratch, bool, rows)};
+                   .pivots = {.order = 1,
+                              .at = LWI_PUSH(scratch, int, rows),
+                              .has = LWI_PUSH(scratch, bool, rows)}};
     for (size_t i = 0; c->pivot_at && i < n; i++) c->pivot_at[i] = -1;
     return c->link && c->R && c->r && c->size && c->list && c->pivot_at && c->row && c->column &&
-                   c->has && c->heap && c->in_heap
+                   c->has && c->pivots.at && c->pivots.has
                ? LW_OK
                : LW_ERR_MEMORY;
 }
@@ -174,46 +207,20 @@ static void fill(echelon *c, int e)
     }
 }
 
-static void push_pivot(echelon *c, int p)
-{
-    int i = c->nheap++;
-    if (c->in_heap[p]) {
-        c->nheap--;
-        return;
-    }
-    c->in_heap[p] = true;
-    for (; i > 0 && c->heap[(i - 1) / 2] > p; i = (i - 1) / 2) c->heap[i] = c->heap[(i - 1) / 2];
-    c->heap[i] = p;
-}
-
-static int pop_pivot(echelon *c)
-{
-    const int top = c->heap[0], last = c->heap[--c->nheap];
-    int i = 0;
-    for (int child = 1; child < c->nheap; i = child, child = 2 * i + 1) {
-        child += child + 1 < c->nheap && c->heap[child + 1] < c->heap[child];
-        if (c->heap[child] >= last) break;
-        c->heap[i] = c->heap[child];
-    }
-    c->heap[i] = last;
-    c->in_heap[top] = false;
-    return top;
-}
-
 // Takes the pivots before, in their order, out of all rows of a joint.
 static void reduce_rows(echelon *c, int rows)
 {
     const size_t stride = (size_t)c->s->model->tree_nv;
     for (int i = 0; i < c->n; i++)
-        if (c->pivot_at[c->column[i]] >= 0) push_pivot(c, c->pivot_at[c->column[i]]);
-    while (c->nheap > 0) {
-        const pivot *p = &c->list[pop_pivot(c)];
+        if (c->pivot_at[c->column[i]] >= 0) push(&c->pivots, c->pivot_at[c->column[i]]);
+    while (c->pivots.n > 0) {
+        const pivot *p = &c->list[pop(&c->pivots)];
         for (int i = 0; i < p->n; i++) {
             const int at = p->at[i];
             if (c->has[at]) continue;
             c->has[at] = true;
             c->column[c->n++] = at;
-            if (c->pivot_at[at] >= 0) push_pivot(c, c->pivot_at[at]);
+            if (c->pivot_at[at] >= 0) push(&c->pivots, c->pivot_at[at]);
         }
         for (int r = 0; r < rows; r++) {
             double *row = c->row + (size_t)r * stride;
@@ -335,8 +342,7 @@ typedef struct charges {
     double *null;     // [rows of the elimination] the present vector
     charge *list;     // [nrow] of edge e: from plan.row[e] on, in the order taken
     int *dependent;   // [nedge] how many those are
-    int *heap, n;     // [edges of the plan] edges of the present vector, the last one first
-    bool *in_heap;    // [nedge]
+    heap edges;       // [edges of the plan] of the present vector, the last one first
     int *stack;       // [nodes] scratch
 } charges;
 
@@ -366,45 +372,22 @@ static void clear_edge(const charges *c, int e)
     for (int i = row[e]; i < row[e + 1]; i++) c->null[i] = 0;
 }
 
-static void push(charges *c, int e)
-{
-    int i = c->n++;
-    LWI_ASSERT(!c->in_heap[e] && i < c->s->nedge);
-    c->in_heap[e] = true;
-    for (; i > 0 && c->heap[(i - 1) / 2] < e; i = (i - 1) / 2) c->heap[i] = c->heap[(i - 1) / 2];
-    c->heap[i] = e;
-}
-
-static int pop(charges *c)
-{
-    const int top = c->heap[0], last = c->heap[--c->n];
-    int i = 0;
-    for (int child = 1; child < c->n; i = child, child = 2 * i + 1) {
-        child += child + 1 < c->n && c->heap[child + 1] > c->heap[child];
-        if (c->heap[child] <= last) break;
-        c->heap[i] = c->heap[child];
-    }
-    c->heap[i] = last;
-    c->in_heap[top] = false;
-    return top;
-}
-
 // Null vector q of a node, its largest row 1, restricted to joints that close loops; false: there is none.
 static bool take_vector(charges *c, int node, int q)
 {
     const lwi_system *s = c->s;
     double largest = 0;
-    const int n = lwi_elim_null_local(s->elim, node, q, c->null, c->heap, c->stack);
-    for (int i = 0; i < n; i++) largest = larger(largest, largest_row(c, c->heap[i]));
-    c->n = 0; // places before i are free
+    const int n = lwi_elim_null_local(s->elim, node, q, c->null, c->edges.at, c->stack);
+    for (int i = 0; i < n; i++) largest = larger(largest, largest_row(c, c->edges.at[i]));
+    c->edges.n = 0; // places before i are free
     for (int i = 0; i < n; i++) {
-        const int e = c->heap[i];
+        const int e = c->edges.at[i];
         if (e >= s->nedge || !closes_loop(s, e) || !(largest_row(c, e) > NO_PART * largest)) {
             clear_edge(c, e);
             continue;
         }
         for (int r = s->plan.row[e]; r < s->plan.row[e + 1]; r++) c->null[r] /= largest;
-        push(c, e);
+        push(&c->edges, e);
     }
     return n > 0;
 }
@@ -422,7 +405,7 @@ static int reduce(charges *c, int e)
         for (int i = 0; i < taken->nedge; i++) {
             const int f = taken->edge[i];
             LWI_ASSERT(f <= e);
-            if (f != e && !c->in_heap[f]) push(c, f);
+            if (f != e) push(&c->edges, f);
             for (int r = plan->row[f]; r < plan->row[f + 1]; r++) null[r] -= part * *value++;
         }
         null[taken->at] = 0;
@@ -440,13 +423,14 @@ static lw_status take(charges *c, int e, int row)
     charge *taken = &c->list[plan->row[e] + c->dependent[e]++];
     *taken = (charge){.at = row, .pivot = null[row]};
     int rows = plan->row[e + 1] - plan->row[e];
-    for (int i = 0; i < c->n; i++) rows += plan->row[c->heap[i] + 1] - plan->row[c->heap[i]];
-    taken->edge = LWI_PUSH(c->arena, int, c->n + 1);
+    for (int i = 0; i < c->edges.n; i++)
+        rows += plan->row[c->edges.at[i] + 1] - plan->row[c->edges.at[i]];
+    taken->edge = LWI_PUSH(c->arena, int, c->edges.n + 1);
     taken->value = LWI_PUSH(c->arena, double, rows);
     if (!taken->edge || !taken->value) return LW_ERR_MEMORY;
     double *value = taken->value;
-    for (int i = -1; i < c->n; i++) {
-        const int f = i < 0 ? e : c->heap[i];
+    for (int i = -1; i < c->edges.n; i++) {
+        const int f = i < 0 ? e : c->edges.at[i];
         if (i >= 0 && !(largest_row(c, f) > NO_PART)) continue;
         taken->edge[taken->nedge++] = f;
         for (int r = plan->row[f]; r < plan->row[f + 1]; r++) *value++ = null[r];
@@ -459,8 +443,8 @@ static lw_status charge_vector(charges *c)
     const lwi_system *s = c->s;
     lw_status status = LW_OK;
     bool taken = false;
-    while (c->n > 0) {
-        const int e = pop(c);
+    while (c->edges.n > 0) {
+        const int e = pop(&c->edges);
         if (!taken && c->dependent[e] < s->plan.graph.edge[e].rows) {
             const int row = reduce(c, e);
             taken = fabs(c->null[row]) > NULL_PART;
@@ -478,10 +462,11 @@ lw_status lwi_dependent_by_null_vectors(lwi_system *s, lwi_arena *scratch, int *
                  .null = LWI_PUSH(scratch, double, s->plan.nrow),
                  .list = LWI_PUSH(scratch, charge, s->nrow),
                  .dependent = dependent,
-                 .heap = LWI_PUSH(scratch, int, s->plan.graph.nedge),
-                 .in_heap = LWI_PUSH(scratch, bool, s->nedge),
+                 .edges = {.order = -1,
+                           .at = LWI_PUSH(scratch, int, s->plan.graph.nedge),
+                           .has = LWI_PUSH(scratch, bool, s->nedge)},
                  .stack = LWI_PUSH(scratch, int, s->plan.nnode)};
-    if (!c.null || !c.list || !c.heap || !c.in_heap || !c.stack) return LW_ERR_MEMORY;
+    if (!c.null || !c.list || !c.edges.at || !c.edges.has || !c.stack) return LW_ERR_MEMORY;
     memset(dependent, 0, (size_t)s->nedge * sizeof *dependent);
     for (int k = s->nrow ? lwi_elim_null_next(s->elim, 0) : s->plan.nnode; k < s->plan.nnode;
          k = lwi_elim_null_next(s->elim, k + 1))
