@@ -259,12 +259,16 @@ static cli_exit read_weights(optimization *o)
     return code;
 }
 
+static const char *const gradient_names[] = {[LW_GRADIENT_AUTO] = "auto",
+                                             [LW_GRADIENT_DIFFERENCES] = "differences",
+                                             [LW_GRADIENT_ADJOINT] = "adjoint",
+                                             [LW_GRADIENT_FORWARD] = "forward"};
+
 static cli_exit read_gradient(optimization *o)
 {
-    static const char *const names[] = {"auto", "differences", "adjoint", "forward"};
     const char *name = o->arguments->method ? o->arguments->method : "auto";
     for (int i = 0; i < 4; i++)
-        if (!strcmp(name, names[i])) {
+        if (!strcmp(name, gradient_names[i])) {
             o->gradient = (lw_gradient)i;
             return CLI_DONE;
         }
@@ -347,14 +351,8 @@ static const char *objective_name(const optimization *o)
 
 static const char *gradient_name(const optimization *o)
 {
-    switch (lw_response_gradient(o->response)) {
-    case LW_GRADIENT_ADJOINT:
-        return "adjoint";
-    case LW_GRADIENT_FORWARD:
-        return "forward";
-    default:
-        return "differences";
-    }
+    const lw_gradient used = lw_response_gradient(o->response);
+    return gradient_names[used == LW_GRADIENT_AUTO ? LW_GRADIENT_DIFFERENCES : used]; // none yet
 }
 
 static const char *algorithm_name(const optimization *o)
