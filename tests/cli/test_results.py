@@ -245,8 +245,9 @@ simulation: {formulation: aba, duration: 0.5, sample: 0.5, rtol: 1e-11, atol: 1e
         wrong = self.call("convert", self.path("a.h5"), "--columns", "sys.K", "-o", self.path("x.csv"), code=2).stderr
         self.assertIn("a.h5: columns: no column of the result matches 'sys.K', did you mean 'sys.", wrong)
         self.assertFalse(os.path.exists(self.path("x.csv")))
-        wrong = self.call("convert", self.path("a.h5"), "--columns", "", "-o", self.path("x.csv"), code=2).stderr
-        self.assertIn("columns: expected auto, or names of columns with commas", wrong)
+        for empty in ("", " , "):
+            wrong = self.call("convert", self.path("a.h5"), "--columns", empty, "-o", self.path("x.csv"), code=2).stderr
+            self.assertIn("columns: expected auto, or names of columns with commas", wrong)
         for operand, output in (("a.h5", "x.yaml"), (model("crane.yaml"), "x.yaml")):
             self.assertIn("--columns are those of a result",
                           self.call("convert", self.path(operand), "--columns", "sys.E", "-o", self.path(output), code=2).stderr)

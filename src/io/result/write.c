@@ -398,7 +398,7 @@ static lw_status mark_columns(const lw_result *r, const char **names, char *patt
                               lw_error *error)
 {
     enum { MOST = 2000 }; // a distance costs microseconds
-    if (!*patterns)
+    if (!patterns[strspn(patterns, ", ")])
         return lwi_fail(error, LW_ERR_ARGUMENT,
                         "columns: expected auto, or names of columns with commas, 'joint.*.f*'");
     for (char *p; (p = lwi_text_next_pattern(&patterns));) {
