@@ -41,8 +41,9 @@ enum { LWI_NUMBER_DIGITS = 24, LWI_NUMBER_ROOM = 48 };
  *  the room may be overwritten.  @return how many; 0: left to `printf`: zero, not finite, too close to a tie */
 int lwi_number_digits(double value, char text[LWI_NUMBER_ROOM]);
 
-/** The fewest characters that read back to the same bits, of any number, in the C locale (lwi_numbers_begin), without an
- *  end: 0.1 where "%.17g" is 0.10000000000000001; the rest of the room may be overwritten.  @return behind the last one */
+/** A number with the fewest digits that read back to the same bits, in the C locale (lwi_numbers_begin), without an end: 0.1
+ *  where "%.17g" is 0.10000000000000001.  Subnormal numbers have at least those of "%.15g", 4.94065645841247e-324.  The rest
+ *  of the room may be overwritten.  @return behind the last character */
 char *lwi_number_put_shortest(char text[LWI_NUMBER_ROOM], double value);
 void lwi_number_print(FILE *file, double value); ///< the same characters, into a file
 /** The characters of "%.17g" of n numbers, each with a comma behind it, as many as fit into `room` bytes, more than

@@ -223,9 +223,8 @@ static void shortest(double value)
     for (const char *c = text + strspn(text, "-0."); *c && *c != 'e'; c++) digits += *c != '.';
     if (strcspn(text, ".e") == strlen(text)) return; // zeros of an integer are no digits of it
     snprintf(fewer, sizeof fewer, "%.*e", digits - 2 < 0 ? 0 : digits - 2, value);
-    if (digits > 15 && strtod(fewer, NULL) == value)
+    if (digits > 1 && strtod(fewer, NULL) == value)
         fail_msg("%a: '%s', also %s", value, text, fewer);
-    if (digits <= 15) assert_true(digits < 2 || strtod(fewer, NULL) != value);
 }
 
 static void the_shortest_text_reads_back(void **state)
