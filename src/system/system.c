@@ -97,16 +97,15 @@ static void invert_inertias(const lw_model *model, double (*mobility)[6])
 static lw_status make_mobility(lwi_system *s, lwi_shared *shared, lwi_arena *arena)
 {
     const lw_model *model = s->model;
-    if (!shared || !shared->mobility) {
-        double(*mobility)[6] =
+    double(*mobility)[6] = shared ? shared->mobility : NULL;
+    if (!mobility) {
+        mobility =
             lwi_arena_push(shared ? &shared->arena : arena, (size_t)model->nnode, sizeof *mobility);
         if (!mobility) return LW_ERR_MEMORY;
         invert_inertias(model, mobility);
         if (shared) shared->mobility = mobility;
-        s->mobility = (const double(*)[6])mobility;
-        return LW_OK;
     }
-    s->mobility = (const double(*)[6])shared->mobility;
+    s->mobility = (const double(*)[6])mobility;
     return LW_OK;
 }
 

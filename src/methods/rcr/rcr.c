@@ -143,13 +143,14 @@ static void complete_speeds(lwi_work *work, const double *u)
     LWI_ASSERT(e->ndependent <= model->tree_nv);
 }
 
-// Velocities of all bodies and joints at the speeds v, after place.
+// What is read of cut joints.
 typedef enum read_joints {
-    READ_NEEDED, // of cut joints: coordinates where auxiliary states are insufficient; speeds
+    READ_NEEDED, // coordinates where auxiliary states are insufficient; speeds
     READ_ALL,    // all coordinates, from the poses; speeds
     READ_CLOSED  // the same where the speeds satisfy the rows
 } read_joints;
 
+// Velocities of all bodies and joints at the speeds v, after place.
 static void move(lwi_work *work, double t, read_joints how)
 {
     const lw_model *model = work->model;
