@@ -12,14 +12,14 @@
 // nothing.
 #include "codegen/articulated.h"
 
-static lw_status singular(const lwi_sweep *s, int i, lw_error *error)
+lw_status lwi_articulated_singular(const lwi_sweep *s, int i, lw_error *error)
 {
     const lwi_element *e = &s->motion.elements->list[i];
     char name[200];
     lwi_element_name(s->motion.elements, e, name, sizeof name);
     return lwi_fail(error, LW_ERR_UNSUPPORTED,
-                    "no code can be generated: nothing resists %s: the bodies beyond it have no "
-                    "inertia there",
+                    "no code can be generated: nothing resists %s: the bodies that it moves "
+                    "have no inertia there",
                     name);
 }
 
@@ -213,7 +213,7 @@ lw_status lwi_articulated_eliminate(lwi_sweep *s, int i, lw_error *error)
     const bool regular = kind == LWI_K_BALL   ? eliminate_ball(s, i)
                          : kind == LWI_K_BASE ? eliminate_base(s, i)
                                               : eliminate_screw(s, i);
-    return regular ? LW_OK : singular(s, i, error);
+    return regular ? LW_OK : lwi_articulated_singular(s, i, error);
 }
 
 void lwi_articulated_note(const lwi_sweep *s, int i, const char *what)

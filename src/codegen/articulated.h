@@ -38,6 +38,8 @@ void lwi_articulated_start(const lwi_sweep *sweep, int i);
 val lwi_articulated_effort(const lwi_sweep *sweep, int iv);
 /** Eliminates the joint's own speeds.  @return LW_ERR_UNSUPPORTED naming a joint without inertia */
 lw_status lwi_articulated_eliminate(lwi_sweep *sweep, int i, lw_error *error);
+/** The error of a joint that nothing resists.  @return LW_ERR_UNSUPPORTED naming it */
+lw_status lwi_articulated_singular(const lwi_sweep *sweep, int i, lw_error *error);
 /** Transforms M' and p' before the joint to the parent's frame and adds them there. */
 void lwi_articulated_pass(lwi_sweep *sweep, int i);
 /** u and A of an element with an eliminated joint. */

@@ -25,7 +25,7 @@ const char *lwi_closing_name(const lwi_elements *elements, int k)
     return m->joint[joint].name;
 }
 
-static lw_status check_cut(const lw_model *m, const lwi_joint *joint, lw_error *error)
+static lw_status check_cut(const lwi_joint *joint, lw_error *error)
 {
     for (int k = 0; k < joint->type->nc; k++) {
         const lwi_row_kind kind = joint->type->row[k].kind;
@@ -40,7 +40,6 @@ static lw_status check_cut(const lw_model *m, const lwi_joint *joint, lw_error *
         if (joint->rotor[k] != 0)
             return lwi_fail(error, LW_ERR_UNSUPPORTED,
                             "%s: joint '%s' closes a loop and has a rotor", head, joint->name);
-    (void)m;
     return LW_OK;
 }
 
@@ -68,7 +67,7 @@ lw_status lwi_closings_create(lwi_elements *elements, lwi_arena *arena, lw_error
     loops->first[0] = 0;
     for (int k = 0; k < n; k++) {
         if (k < m->nloop)
-            TRY(check_cut(m, &m->joint[m->loop[k]], error));
+            TRY(check_cut(&m->joint[m->loop[k]], error));
         else
             TRY(check_coupling(m, &m->coupling[k - m->nloop], error));
         const int rows = k < m->nloop ? m->joint[m->loop[k]].type->nc : 1;
@@ -255,7 +254,6 @@ static void add_efforts(const loop *l, row *x, val *load)
 {
     lwi_codegen_graph *g = l->sides.walk->graph;
     const lwi_elements *elements = l->sides.walk->elements;
-    const int nv = elements->model->tree_nv;
     for (int i = 0; i < elements->ncut_effort; i++) {
         const lwi_cut_effort *f = &elements->cut_effort[i];
         if (&elements->model->joint[f->joint] != l->joint || !speed_row(l, f->k, x)) continue;
@@ -263,7 +261,7 @@ static void add_efforts(const loop *l, row *x, val *load)
         if (f->effort.damping != 0)
             effort = msub(g, effort, lit(g, f->effort.damping), lwi_sides_rate(&l->sides, x->J));
         if (f->effort.stiffness != 0) effort = msub(g, effort, lit(g, f->effort.stiffness), x->phi);
-        for (int k = 0; k < nv; k++) load[k] = madd(g, load[k], x->J[k], effort);
+        lwi_sides_push(&l->sides, x->J, effort, load);
     }
 }
 

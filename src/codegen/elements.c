@@ -3,6 +3,7 @@
 
 #include "codegen/forces.h"
 #include "codegen/loops.h"
+#include "codegen/motion.h"
 
 #include <linkwork/codegen.h>
 
@@ -292,8 +293,7 @@ int lwi_element_of_speed(const lwi_elements *e, int iv)
     int i = e->n - 1;
     while (i >= 0) {
         const lwi_element *it = &e->list[i];
-        const int n = it->kind == LWI_K_BALL ? 3 : it->kind == LWI_K_BASE ? 6 : 1;
-        if (iv >= it->iv && iv < it->iv + n) break;
+        if (iv >= it->iv && iv < it->iv + lwi_element_speeds(it)) break;
         i--;
     }
     return i;

@@ -57,11 +57,6 @@ lw_status lwi_forces_check(const lw_model *m, lw_error *error)
 
 static const double unturned[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
 
-static void push(lwi_codegen_graph *g, int nv, const val *J, val f, val *load)
-{
-    for (int i = 0; i < nv; i++) load[i] = madd(g, load[i], J[i], f);
-}
-
 // f = -k (l - l0) - c dl/dt + force, positive pushes the points apart
 static void add_spring(lwi_sides *s, const lwi_spring_par *p, val *J, val *load)
 {
@@ -81,7 +76,7 @@ static void add_spring(lwi_sides *s, const lwi_spring_par *p, val *J, val *load)
     val f = lit(g, constant + p->stiffness * p->length);
     if (p->stiffness != 0) f = msub(g, f, lit(g, p->stiffness), length);
     if (p->damping != 0) f = msub(g, f, lit(g, p->damping), lwi_sides_rate(s, J));
-    push(g, m->tree_nv, J, f, load);
+    lwi_sides_push(s, J, f, load);
 }
 
 static void add_wrench(lwi_sides *s, const lwi_wrench_par *p, val *J, val *load)
@@ -108,9 +103,9 @@ static void add_wrench(lwi_sides *s, const lwi_wrench_par *p, val *J, val *load)
         lwi_rotate(g, F + 3, s->frame[1].R, F + 3);
     }
     lwi_sides_force_row(s, F, false, J);
-    push(g, m->tree_nv, J, lit(g, 1), load);
+    lwi_sides_push(s, J, lit(g, 1), load);
     lwi_sides_torque_row(s, F + 3, J);
-    push(g, m->tree_nv, J, lit(g, 1), load);
+    lwi_sides_push(s, J, lit(g, 1), load);
 }
 
 lw_status lwi_forces_create(const lwi_walk *walk, lwi_arena *arena, const val **load)

@@ -19,7 +19,7 @@ typedef struct lwi_loops {
     int m, *first;         ///< rows; [n + 1] the first one of each
     lwi_loop_block *block; ///< [nblock] in the order of solution
     int nblock;
-    bool *dependent, *closed; ///< [tree nv] dependent; in some block
+    bool *dependent; ///< [tree nv]
     double
         *norm2; ///< [tree nv] of dependent ones: squared length of its column where it was chosen
     int ndependent;

@@ -360,17 +360,14 @@ static lw_status make_room(chooser *c)
     c->row = LWI_PUSH(c->arena, int, m);
     l->block = LWI_PUSH(c->arena, lwi_loop_block, l->n + 1);
     l->dependent = LWI_PUSH(c->arena, bool, nv);
-    l->closed = LWI_PUSH(c->arena, bool, nv);
     l->norm2 = LWI_PUSH(c->arena, double, nv);
     if (!c->A || !c->structure || !c->shared || !c->known || !c->taken || !c->work ||
-        !c->candidate || !c->chosen || !c->row || !l->block || !l->dependent || !l->closed ||
-        !l->norm2)
+        !c->candidate || !c->chosen || !c->row || !l->block || !l->dependent || !l->norm2)
         return LW_ERR_MEMORY;
     memset(c->known, 0, 2 * nv * sizeof *c->known);
     memset(c->taken, 0, (size_t)l->n * sizeof *c->taken);
     memset(c->shared, 0, nv * sizeof *c->shared);
     memset(l->dependent, 0, nv * sizeof *l->dependent);
-    memset(l->closed, 0, nv * sizeof *l->closed);
     return LW_OK;
 }
 
@@ -403,12 +400,7 @@ static lw_status create(chooser *c, lw_error *error)
     TRY(take_configuration(c));
     TRY(choose_blocks(c));
     int n = 0;
-    for (int b = 0; b < l->nblock; b++) {
-        const lwi_loop_block *block = &l->block[b];
-        n += block->ny;
-        for (int k = 0; k < block->ny; k++) l->closed[block->y[k]] = true;
-        for (int k = 0; k < block->nz; k++) l->closed[block->z[k]] = true;
-    }
+    for (int b = 0; b < l->nblock; b++) n += l->block[b].ny;
     if (n != l->ndependent)
         return lwi_fail(error, LW_ERR_UNSUPPORTED,
                         "no code can be generated: no fixed set of dependent speeds is found for "

@@ -77,14 +77,11 @@ static void circular(const lwi_walk *walk, int iq, int iv, double sign, val *c, 
     for (int i = 0; i < elements->n; i++) {
         const lwi_element *e = &elements->list[i];
         if (e->iv != iv || e->turn == 0) continue;
-        val C, S;
+        val C, S, ca, sa;
         lwi_codegen_circular(g, mul(g, lit(g, e->sign * e->turn), q), e->angle, &C, &S);
-        const double quarters = rint(e->angle / 1.5707963267948966);
-        const bool right = fabs(e->angle / 1.5707963267948966 - quarters) <= 8 * DBL_EPSILON;
-        const double ca = right ? rint(cos(e->angle)) : cos(e->angle);
-        const double sa = right ? rint(sin(e->angle)) : sin(e->angle);
-        *c = madd(g, mul(g, lit(g, ca), C), lit(g, sa), S);
-        *s = mul(g, lit(g, sign * e->sign), msub(g, mul(g, lit(g, ca), S), lit(g, sa), C));
+        lwi_codegen_circular(g, lit(g, 0), e->angle, &ca, &sa);
+        *c = madd(g, mul(g, ca, C), sa, S);
+        *s = mul(g, lit(g, sign * e->sign), msub(g, mul(g, ca, S), sa, C));
         return;
     }
     lwi_codegen_circular(g, mul(g, lit(g, sign), q), 0, c, s);
@@ -112,7 +109,8 @@ static void step_scalar(const lwi_walk *walk, lwi_place *p, int axis, int iq, in
 {
     lwi_codegen_graph *g = walk->graph;
     const val u = mul(g, lit(g, sign), lwi_walk_speed(walk, iv));
-    val z[3] = {p->R[axis], p->R[3 + axis], p->R[6 + axis]}, d[3], zu[3], x[3];
+    val z[3], d[3], zu[3], x[3];
+    lwi_place_axis(p, axis, z);
     if (slide != 0) {
         const val q = mul(g, lit(g, sign * slide), coordinate(walk, iq));
         scaled(g, d, q, z);
@@ -136,9 +134,9 @@ static void step_scalar(const lwi_walk *walk, lwi_place *p, int axis, int iq, in
     for (int i = 0; i < 3; i++) column->at[i] = p->r[i];
 }
 
-static void take_column(const val R[9], int i, val a[3])
+void lwi_place_axis(const lwi_place *p, int i, val a[3])
 {
-    for (int k = 0; k < 3; k++) a[k] = R[3 * k + i];
+    for (int k = 0; k < 3; k++) a[k] = p->R[3 * k + i];
 }
 
 // Quaternion, and before it a place in axes of F1 if the joint is free; speeds in axes of F2.
@@ -168,7 +166,7 @@ static void step_ball(const lwi_walk *walk, const lwi_node *node, lwi_place *p, 
     for (int j = 0; column && j < node->nv; j++) {
         lwi_zero(g, 3, column[j].w);
         lwi_zero(g, 3, column[j].l);
-        take_column(p->R, j % 3, is_free && j < 3 ? column[j].l : column[j].w);
+        lwi_place_axis(p, j % 3, is_free && j < 3 ? column[j].l : column[j].w);
         for (int i = 0; i < 3; i++) column[j].at[i] = p->r[i];
     }
 }

@@ -35,6 +35,8 @@ val lwi_walk_speed(const lwi_walk *walk, int iv);
 void lwi_place_start(lwi_codegen_graph *g, lwi_place *place, const double R[9], const double r[3]);
 /** The frame at the pose (R, r) in a frame.  Zeros and ones except for rounding are exact. */
 void lwi_place_fixed(lwi_codegen_graph *g, lwi_place *place, const double R[9], const double r[3]);
+/** Axis i of a frame. */
+void lwi_place_axis(const lwi_place *place, int i, val a[3]);
 /** The link frame of a node, from that of its parent.
  *  @param column  [node nv] out; NULL: not needed */
 void lwi_place_node(const lwi_walk *walk, const lwi_node *node, lwi_place *place,

@@ -25,6 +25,15 @@ lw_status lwi_generate_constraints(lwi_codegen_graph *g, const lwi_elements *ele
     return LW_OK;
 }
 
+// The rows at q, and room for all speeds.
+static lw_status begin(lwi_codegen_graph *g, const lwi_elements *elements, int q, lwi_arena *arena,
+                       lwi_closures *c, val **u)
+{
+    const lwi_walk walk = {g, elements, q, -1, NULL};
+    *u = LWI_PUSH(arena, val, elements->model->tree_nv);
+    return *u ? lwi_closures_create(&walk, arena, c) : LW_ERR_MEMORY;
+}
+
 // All dependent speeds in u [tree nv], which has the independent ones; with phi: plus phi.
 static lw_status solve(lwi_codegen_graph *g, const lwi_elements *elements, const lwi_closures *c,
                        bool positions, val *u, lwi_arena *arena)
@@ -51,11 +60,9 @@ lw_status lwi_generate_project_velocities(lwi_codegen_graph *g, const lwi_elemen
     (void)error;
     const int nv = elements->model->tree_nv;
     const int q = lwi_codegen_graph_array(g, "q"), v = lwi_codegen_graph_array(g, "v");
-    const lwi_walk walk = {g, elements, q, -1, NULL};
     lwi_closures c;
-    val *u = LWI_PUSH(arena, val, nv);
-    if (!u) return LW_ERR_MEMORY;
-    TRY(lwi_closures_create(&walk, arena, &c));
+    val *u;
+    TRY(begin(g, elements, q, arena, &c, &u));
     for (int i = 0; i < nv; i++) u[i] = lwi_codegen_graph_input(g, v, i);
     TRY(solve(g, elements, &c, false, u, arena));
     for (int i = 0; i < nv; i++)
@@ -117,11 +124,9 @@ lw_status lwi_generate_project_positions(lwi_codegen_graph *g, const lwi_element
     const lw_model *m = elements->model;
     const int nv = m->tree_nv;
     const int q = lwi_codegen_graph_array(g, "q"), step = lwi_codegen_graph_array(g, "step");
-    const lwi_walk walk = {g, elements, q, -1, NULL};
     lwi_closures c;
-    val *u = LWI_PUSH(arena, val, nv);
-    if (!u) return LW_ERR_MEMORY;
-    TRY(lwi_closures_create(&walk, arena, &c));
+    val *u;
+    TRY(begin(g, elements, q, arena, &c, &u));
     lwi_zero(g, nv, u);
     TRY(solve(g, elements, &c, true, u, arena));
     int n = 0;

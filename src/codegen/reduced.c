@@ -145,14 +145,8 @@ static lw_status eliminate(reduction *x, int u, bool own, lw_error *error)
     double known;
     if (!r) return LW_ERR_MEMORY;
     if (lwi_codegen_graph_known(g, D, &known) && !(known > 0)) {
-        const lwi_elements *elements = x->sweep->motion.elements;
-        char name[200];
-        lwi_element_name(elements, &elements->list[lwi_element_of_speed(elements, u)], name,
-                         sizeof name);
-        return lwi_fail(error, LW_ERR_UNSUPPORTED,
-                        "no code can be generated: nothing resists %s: the bodies that it moves "
-                        "have no inertia there",
-                        name);
+        const int i = lwi_element_of_speed(x->sweep->motion.elements, u);
+        return lwi_articulated_singular(x->sweep, i, error);
     }
     const val Di = inverse(g, D);
     x->holder[u] = NOWHERE;

@@ -113,11 +113,6 @@ void lwi_sides_place(lwi_sides *s, lwi_attachment one, lwi_attachment two)
     for (int i = 0; i < 3; i++) s->d[i] = sub(s->walk->graph, s->frame[1].r[i], s->frame[0].r[i]);
 }
 
-void lwi_place_axis(const lwi_place *p, int i, val a[3])
-{
-    for (int k = 0; k < 3; k++) a[k] = p->R[3 * k + i];
-}
-
 void lwi_sides_force_row(const lwi_sides *s, const val e[3], bool shared, val *J)
 {
     lwi_codegen_graph *g = s->walk->graph;
@@ -147,4 +142,10 @@ val lwi_sides_rate(const lwi_sides *s, const val *J)
     for (int i = 0; i < s->walk->elements->model->tree_nv; i++)
         if (s->sign[i] != 0) rate = madd(g, rate, J[i], lwi_walk_speed(s->walk, i));
     return rate;
+}
+
+void lwi_sides_push(const lwi_sides *s, const val *J, val f, val *load)
+{
+    lwi_codegen_graph *g = s->walk->graph;
+    for (int i = 0; i < s->walk->elements->model->tree_nv; i++) load[i] = madd(g, load[i], J[i], f);
 }

@@ -26,13 +26,13 @@ typedef struct lwi_sides {
 lw_status lwi_sides_create(const lwi_walk *walk, lwi_arena *arena, lwi_sides *sides);
 /** Places both frames. */
 void lwi_sides_place(lwi_sides *sides, lwi_attachment one, lwi_attachment two);
-/** Axis i of a frame. */
-void lwi_place_axis(const lwi_place *place, int i, val a[3]);
 /** J [tree nv]: e.(v2 - v1) of the origins; with `shared` both are points of the place of the second. */
 void lwi_sides_force_row(const lwi_sides *sides, const val e[3], bool shared, val *J);
 /** J [tree nv]: c.(w2 - w1). */
 void lwi_sides_torque_row(const lwi_sides *sides, const val c[3], val *J);
 /** rate = J v. */
 val lwi_sides_rate(const lwi_sides *sides, const val *J);
+/** load [tree nv] += J' f */
+void lwi_sides_push(const lwi_sides *sides, const val *J, val f, val *load);
 
 #endif
