@@ -18,6 +18,8 @@
 
 #include <cmocka.h>
 
+#include "support/failing.h"
+
 #define OK(call) assert_int_equal(LW_OK, (call))
 
 static char folder[] = "codegen-XXXXXX";
@@ -119,6 +121,45 @@ static inline lw_model *read_model(const char *file, lw_base base)
         fail_msg("%s: %s", file, error.text);
     lw_model_destroy(model);
     return assembled;
+}
+
+// --------------------------------------------------------------------------------------- comparing
+
+static inline double largest(const double *x, int n)
+{
+    double max = 0;
+    for (int i = 0; i < n; i++) max = fmax(max, fabs(x[i]));
+    return max;
+}
+
+/** Fails unless all are within the tolerance, relative to one more than the largest expected. */
+static inline void expect_close(const char *name, const char *what, const double *got,
+                                const double *expected, int n, double tolerance)
+{
+    const double scale = 1 + largest(expected, n);
+    for (int i = 0; i < n; i++)
+        if (!(fabs(got[i] - expected[i]) <= tolerance * scale))
+            fail_msg("%s: %s %d: %.17g, expected %.17g (%.3g off, largest %.3g)", name, what, i,
+                     got[i], expected[i], got[i] - expected[i], scale - 1);
+}
+
+/** Lets each allocation fail in turn: LW_ERR_MEMORY, and nothing is left. */
+static inline void fail_each_allocation(const lw_model *model, bool casadi)
+{
+    char path[200];
+    snprintf(path, sizeof path, "%s/memory", folder);
+    lw_status status = LW_ERR_MEMORY;
+    int n = 0;
+    for (; status != LW_OK; n++) {
+        lwt_failing f = {.left = n};
+        const lw_allocator allocator = lwt_failing_allocator(&f);
+        const lw_codegen_desc desc = {.name = "m", .allocator = &allocator, .casadi = casadi};
+        lw_error error = {0};
+        status = lw_codegen_write(model, &desc, path, NULL, &error);
+        if (status != LW_OK) assert_int_equal(LW_ERR_MEMORY, status);
+        assert_int_equal(0, f.live);
+    }
+    assert_true(n > 10);
 }
 
 #endif

@@ -6,7 +6,6 @@
 #include "generated.h"
 
 #include "base/linear.h"
-#include "support/failing.h"
 #include "support/random_loops.h"
 
 enum { MOST = 96, NSTATES = 4 };
@@ -27,23 +26,6 @@ typedef struct code {
     project_velocities *velocities;
     constraints *residuals;
 } code;
-
-static double largest(const double *x, int n)
-{
-    double max = 0;
-    for (int i = 0; i < n; i++) max = fmax(max, fabs(x[i]));
-    return max;
-}
-
-static void close_to(const code *c, const char *what, const double *got, const double *expected,
-                     int n, double tolerance)
-{
-    const double scale = 1 + largest(expected, n);
-    for (int i = 0; i < n; i++)
-        if (!(fabs(got[i] - expected[i]) <= tolerance * scale))
-            fail_msg("%s: %s %d: %.17g, expected %.17g (%.3g off, largest %.3g)", c->name, what, i,
-                     got[i], expected[i], got[i] - expected[i], scale - 1);
-}
 
 static void open_code(code *c, const lw_model *model, void *library, const char *name)
 {
@@ -136,7 +118,7 @@ static int check_states(const code *c, double spread, double tolerance)
             fail_msg("%s: speeds are off by %.3g", c->name, speed);
         if (lw_forward_dynamics(c->dynamics, 0, q, v, tau, NULL, expected) != LW_OK) continue;
         if (c->forward(q, v, tau, got) != 0) continue;
-        close_to(c, "acceleration", got, expected, c->nv, tolerance);
+        expect_close(c->name, "acceleration", got, expected, c->nv, tolerance);
         check_balance(c, q, v, tau, got, 100 * tolerance);
         double phi[4 * MOST], rate[4 * MOST];
         c->residuals(q, v, phi, rate);
@@ -290,8 +272,8 @@ static void run_beside_library(const char *file, const char *name, double durati
     OK(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error));
     OK(lw_sim_step(sim, duration));
     OK(lw_sim_get_tree(sim, q, v));
-    close_to(&c, "coordinate after a run", r.x, q, c.nq, 1e-9);
-    close_to(&c, "speed after a run", r.x + c.nq, v, c.nv, 1e-9);
+    expect_close(c.name, "coordinate after a run", r.x, q, c.nq, 1e-9);
+    expect_close(c.name, "speed after a run", r.x + c.nq, v, c.nv, 1e-9);
     assert_true(largest(v, c.nv) > 0.1);
     lw_sim_destroy(sim);
     close_code(&c);
@@ -466,21 +448,8 @@ static void what_loops_cannot_have_is_named(void **state)
 static void every_failed_allocation_is_reported(void **state)
 {
     (void)state;
-    char path[200];
-    snprintf(path, sizeof path, "%s/memory", folder);
     lw_model *model = read_model("examples/models/four_bar.yaml", LW_BASE_AUTO);
-    lw_status status = LW_ERR_MEMORY;
-    int n = 0;
-    for (; status != LW_OK; n++) {
-        lwt_failing f = {.left = n};
-        const lw_allocator allocator = lwt_failing_allocator(&f);
-        const lw_codegen_desc desc = {.name = "m", .allocator = &allocator, .casadi = true};
-        lw_error error = {0};
-        status = lw_codegen_write(model, &desc, path, NULL, &error);
-        if (status != LW_OK) assert_int_equal(LW_ERR_MEMORY, status);
-        assert_int_equal(0, f.live);
-    }
-    assert_true(n > 10);
+    fail_each_allocation(model, true);
     lw_model_destroy(model);
 }
 

@@ -4,23 +4,8 @@
 // available compiler (-Wall -Wextra -Wpedantic -Werror), and the functions are compared with those
 // of the library. Without a compiler the tests that need one are skipped with a message.
 #include "generated.h"
-#include "support/failing.h"
 #include "support/random_model.h"
 #include "support/rotors.h"
-
-#include <linkwork/linkwork.h>
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdbool.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 enum { NTREES = 16, NSTATES = 4, MOST = 64 };
 
@@ -39,22 +24,11 @@ typedef struct bench {
     double q[MOST], v[MOST], tau[MOST], expected[MOST * MOST], got[MOST * MOST];
 } bench;
 
-static double largest(const double *x, int n)
-{
-    double max = 0;
-    for (int i = 0; i < n; i++) max = fmax(max, fabs(x[i]));
-    return max;
-}
-
 // The two recursions round differently: the tolerance is in units in the last place of the largest
 // result, times the condition number of the joint inertias.
 static void compare(const bench *b, const char *what, int n, double tolerance)
 {
-    const double scale = 1 + largest(b->expected, n);
-    for (int i = 0; i < n; i++)
-        if (!(fabs(b->got[i] - b->expected[i]) <= tolerance * scale))
-            fail_msg("%s: %s %d: %.17g, expected %.17g (%.3g off, largest %.3g)", b->name, what, i,
-                     b->got[i], b->expected[i], b->got[i] - b->expected[i], scale - 1);
+    expect_close(b->name, what, b->got, b->expected, n, tolerance);
 }
 
 static void random_state(bench *b, uint64_t *seed, double turns)
@@ -443,21 +417,8 @@ static void files_of_others_are_kept(void **state)
 static void every_failed_allocation_is_reported(void **state)
 {
     (void)state;
-    char path[200];
-    snprintf(path, sizeof path, "%s/memory", folder);
     lw_model *model = sprung();
-    lw_status status = LW_ERR_MEMORY;
-    int n = 0;
-    for (; status != LW_OK; n++) {
-        lwt_failing f = {.left = n};
-        const lw_allocator allocator = lwt_failing_allocator(&f);
-        const lw_codegen_desc desc = {.name = "m", .allocator = &allocator};
-        lw_error error = {0};
-        status = lw_codegen_write(model, &desc, path, NULL, &error);
-        if (status != LW_OK) assert_int_equal(LW_ERR_MEMORY, status);
-        assert_int_equal(0, f.live);
-    }
-    assert_true(n > 10);
+    fail_each_allocation(model, false);
     lw_model_destroy(model);
 }
 
