@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Derivatives of forward dynamics through loops beside central differences of Pinocchio and MuJoCo: a table.
 
-usage: loop_derivatives.py --library FILE --bench PROGRAM [--cases A,B] [--rounds 20] [--json FILE]
+usage: loop_derivatives.py --pinocchio FILE --bench PROGRAM [--cases A,B] [--rounds 20] [--json FILE]
        loop_derivatives.py --table FILE
 
 The quantity is the same for all: the derivatives of all accelerations of a spanning tree by all of its coordinates,
@@ -383,7 +383,7 @@ def table(rows):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--library", help="libpinocchio_loops.so")
+    parser.add_argument("--pinocchio", metavar="FILE", help="libpinocchio_loops.so")
     parser.add_argument("--bench", help="bench_derivatives")
     parser.add_argument("--table", metavar="FILE", help="prints the table of a file of --json")
     parser.add_argument("--json")
@@ -394,9 +394,9 @@ def main():
         with open(a.table, encoding="utf-8") as file:
             print("\n".join(table(json.load(file)["rows"])))
         return 0
-    if not a.library or not a.bench:
-        parser.error("expected --library and --bench, or --table")
-    rows = [measure(name, a.library, a.bench, a.rounds) for name in a.cases.split(",")]
+    if not a.pinocchio or not a.bench:
+        parser.error("expected --pinocchio and --bench, or --table")
+    rows = [measure(name, a.pinocchio, a.bench, a.rounds) for name in a.cases.split(",")]
     print("\n".join(table(rows)))
     if a.json:
         with open(a.json, "w", encoding="utf-8") as file:

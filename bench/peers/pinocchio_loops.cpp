@@ -186,9 +186,4 @@ void pin_derivatives(mechanism *m, const double *v, const double *tau, double *b
     matrix(m, by_v) = m->data.ddq_dv;
     matrix(m, by_tau) = m->data.ddq_dtau;
 }
-
-void pin_destroy(mechanism *m)
-{
-    delete m;
-}
 }
