@@ -145,25 +145,6 @@ static void add_brackets(const lwi_recording *s, const double *v, const double *
     }
 }
 
-static lwi_slope_state slope_state(const lwi_recording *s, double t, const double *x,
-                                   const double *vdot)
-{
-    return (lwi_slope_state){.t = t,
-                             .q = x,
-                             .v = x + s->nq,
-                             .vdot = vdot,
-                             .lambda = s->lambda,
-                             .inputs = s->inputs,
-                             .work = &s->tree,
-                             .z = x + s->nq + s->n,
-                             .tangent = s->d.tangent};
-}
-
-static lwi_number_state number_state(const lwi_recording *s, double t, const double *x)
-{
-    return (lwi_number_state){s->model, &s->d, &s->tree, t, x + s->nq, s->lambda, s->inputs};
-}
-
 // to [n] += A' x, A [rows][n]
 static void add_product(const double *A, int rows, int n, const double *x, double *to)
 {
@@ -192,7 +173,8 @@ static lw_status pull_back(lwi_recording *s, lwi_adjoint *a, double t, const dou
     if (largest_of(s->kbar, s->nt * s->columns) == 0) return LW_OK;
     lwi_recording_hold(s, x);
     TRY(linearise(s, t, x, vdot, error));
-    const lwi_number_state numbers = number_state(s, t, x);
+    const lwi_slope_state at = lwi_recording_slope_state(s, t, x, vdot);
+    const lwi_number_state numbers = lwi_recording_number_state(s, &at);
     for (size_t c = 0; c < (size_t)s->columns; c++) {
         const double *kq = s->kbar + c * nt;
         double *u = s->u + c * n, *nu = s->nu + c * (size_t)s->m, *q = Xbar + c * nt, *v = q + n;
@@ -208,7 +190,6 @@ static lw_status pull_back(lwi_recording *s, lwi_adjoint *a, double t, const dou
         lwi_number_gradient(&s->numbers, &numbers, u, nu, (const double(*)[6])(s->way + c * nnode),
                             -1, s->by_numbers + c * (size_t)s->numbers.n);
     }
-    const lwi_slope_state at = slope_state(s, t, x, vdot);
     const lwi_slope_rows rows = {s->columns, s->u, s->nu, s->nz ? s->w : NULL,
                                  (const double(*)[6])s->way};
     for (int k = 0; k < a->nby; k++) {
@@ -223,7 +204,7 @@ static lw_status pull_back(lwi_recording *s, lwi_adjoint *a, double t, const dou
 static void project_back(lwi_recording *s, lwi_adjoint *a, double t, const double *vdot)
 {
     if (!s->d.closed || largest_of(s->kbar, s->nt * s->columns) == 0) return;
-    const lwi_slope_state at = slope_state(s, t, s->X, vdot);
+    const lwi_slope_state at = lwi_recording_slope_state(s, t, s->X, vdot);
     for (int c = 0; c < s->columns; c++)
         lwi_projection_back(s, &at, c, a->nby, s->bar + (size_t)c * (size_t)s->nt,
                             a->gradient + (size_t)c * (size_t)a->nby, s->factors);

@@ -1,6 +1,7 @@
 // projection.c -- states of a recorded run, and their derivatives, on the manifold of loops and couplings.
 #include "analysis/projection.h"
 
+#include "base/linear.h"
 #include "kinematics/displacement.h"
 
 #include <string.h>
@@ -56,18 +57,6 @@ void lwi_projection_state(lwi_recording *s, double t, double *x)
 
 // -------------------------------------------------------------------------------------- derivatives
 
-static lwi_number_state number_state(const lwi_recording *s, const lwi_slope_state *at)
-{
-    return (lwi_number_state){s->model, &s->d, &s->tree, at->t, at->v, at->lambda, at->inputs};
-}
-
-static double dot(int n, const double *a, const double *b)
-{
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
-}
-
 // to [n] -= A' x, A [m][n]
 static void subtract(const lwi_recording *s, const double *A, const double *x, double *to)
 {
@@ -78,7 +67,7 @@ static void subtract(const lwi_recording *s, const double *A, const double *x, d
 void lwi_projection_back(lwi_recording *s, const lwi_slope_state *at, int c, int nby, double *bar,
                          double *gradient, double *factors)
 {
-    const lwi_number_state numbers = number_state(s, at);
+    const lwi_number_state numbers = lwi_recording_number_state(s, at);
     double *mu = factors, *kappa = mu + s->m, *rows = s->scratch;
     lwi_loop_multipliers(&s->loops, &s->d, bar + s->n, kappa);
     subtract(s, s->d.rows.rate_by_q, kappa, bar);
@@ -90,14 +79,14 @@ void lwi_projection_back(lwi_recording *s, const lwi_slope_state *at, int c, int
     for (int k = 0; k < nby; k++) {
         if (s->slope[k].local) continue;
         lwi_slope_constraints(&s->slope[k], at, rows);
-        gradient[k] -= dot(2 * s->m, factors, rows);
+        gradient[k] -= lwi_dot(2 * s->m, factors, rows);
     }
 }
 
 void lwi_projection_rows(lwi_recording *s, const lwi_slope_state *at, int nby, double *by_numbers,
                          double *factors, double *rows)
 {
-    const lwi_number_state numbers = number_state(s, at);
+    const lwi_number_state numbers = lwi_recording_number_state(s, at);
     memset(factors, 0, 2 * (size_t)s->m * sizeof *factors);
     for (int i = 0; i < 2 * s->m; i++) {
         memset(by_numbers, 0, (size_t)s->numbers.n * sizeof *by_numbers);
@@ -120,12 +109,12 @@ void lwi_projection_forward(lwi_recording *s, int nby, int k, const double *rows
     const lwi_cut_derivatives *d = &s->d.rows;
     const size_t n = (size_t)s->n, m = (size_t)s->m, by = (size_t)nby, at = (size_t)k;
     double *rest = factors, *change = rest + m;
-    for (size_t i = 0; i < m; i++) rest[i] = -rows[i * by + at] - dot(s->n, d->J + i * n, S);
+    for (size_t i = 0; i < m; i++) rest[i] = -rows[i * by + at] - lwi_dot(s->n, d->J + i * n, S);
     lwi_loop_particular(&s->loops, &s->d, rest, change);
     for (size_t i = 0; i < n; i++) S[i] += change[i];
     for (size_t i = 0; i < m; i++)
-        rest[i] = -rows[(m + i) * by + at] - dot(s->n, d->J + i * n, S + n) -
-                  dot(s->n, d->rate_by_q + i * n, S);
+        rest[i] = -rows[(m + i) * by + at] - lwi_dot(s->n, d->J + i * n, S + n) -
+                  lwi_dot(s->n, d->rate_by_q + i * n, S);
     lwi_loop_particular(&s->loops, &s->d, rest, change);
     for (size_t i = 0; i < n; i++) S[n + i] += change[i];
 }

@@ -362,6 +362,25 @@ double lwi_recording_by_end(const lwi_recording *s, int c)
     return result > 0 ? ((a * a + a * b + b * b) / 3 - result * result) / (2 * result * s->end) : 0;
 }
 
+lwi_slope_state lwi_recording_slope_state(const lwi_recording *s, double t, const double *x,
+                                          const double *vdot)
+{
+    return (lwi_slope_state){.t = t,
+                             .q = x,
+                             .v = x + s->nq,
+                             .vdot = vdot,
+                             .lambda = s->lambda,
+                             .inputs = s->inputs,
+                             .work = &s->tree,
+                             .z = x + s->nq + s->n,
+                             .tangent = s->d.tangent};
+}
+
+lwi_number_state lwi_recording_number_state(const lwi_recording *s, const lwi_slope_state *at)
+{
+    return (lwi_number_state){s->model, &s->d, &s->tree, at->t, at->v, at->lambda, at->inputs};
+}
+
 // bar += the derivative of the columns at a row by displacement i of the state, times their weights; s->tau: units.
 static lw_status add_displacement(lwi_recording *s, long row, int i, double t, const double *x,
                                   lw_error *error)

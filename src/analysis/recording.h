@@ -72,8 +72,7 @@ typedef struct lwi_recording {
     int n, nq, nx, m, columns;
     int nz, nt; // states of signals; displacements of the state, 2 n + nz
     long rows;
-    long *
-        row_number; // [rows] in intervals of `sample`, 0 first: each has the weight 1; NULL: all, of a statistic
+    long *row_number; // [rows] in intervals of `sample`, of weight 1; NULL: all, of a statistic
     lw_dynamics *dynamics;
     lwi_state_derivatives d;
     lwi_cut cut; // rows of the model, for jumps
@@ -164,6 +163,10 @@ void lwi_recording_release(lwi_recording *s);
 /** s->X: state of stage i of a step from x by h, by the rates K of the stages before it. */
 void lwi_recording_place_stage(const lwi_recording *s, size_t i, double h, const double *x,
                                const double *K);
+/** The state (t, x) with its accelerations, where the derivatives s->d are. */
+lwi_slope_state lwi_recording_slope_state(const lwi_recording *s, double t, const double *x,
+                                          const double *vdot);
+lwi_number_state lwi_recording_number_state(const lwi_recording *s, const lwi_slope_state *at);
 /** s->bar += derivatives of the results by the state at a row, gradient [columns][nby] += explicit ones by parameters. */
 lw_status lwi_recording_add_row(lwi_recording *s, int nby, long row, double *gradient,
                                 lw_error *error);

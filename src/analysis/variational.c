@@ -203,10 +203,8 @@ static lw_status add_stage(variation *r, int stage, double t, double h, const do
     const lwi_tableau *rk = s->tableau;
     const size_t size = (size_t)s->nt, all = size * (size_t)r->nby;
     TRY(linearise(s, t, x, vdot, error));
-    const lwi_number_state numbers = {s->model,  &s->d,     &s->tree, t,
-                                      x + s->nq, s->lambda, s->inputs};
-    const lwi_slope_state at = {t,         x,        x + s->nq,        vdot,        s->lambda,
-                                s->inputs, &s->tree, x + s->nq + s->n, s->d.tangent};
+    const lwi_slope_state at = lwi_recording_slope_state(s, t, x, vdot);
+    const lwi_number_state numbers = lwi_recording_number_state(s, &at);
     if (stage == 0) project(r, &at);
     for (int i = 0; i < s->n + s->m + s->nz; i++) fill_row(r, &numbers, &at, i);
     fill_columns(r, &at);

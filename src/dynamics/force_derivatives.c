@@ -2,6 +2,7 @@
 #include "dynamics/force_derivatives.h"
 
 #include "base/assert.h"
+#include "dynamics/state_derivatives.h"
 #include "model/signals/states.h"
 
 #include <string.h>
@@ -11,11 +12,6 @@
 static int node_of(const lw_model *model, int body)
 {
     return body ? model->body_node[model->body[body].carrier] : -1;
-}
-
-static int tree_node(const lw_model *model, int joint)
-{
-    return model->joint[joint].node;
 }
 
 /** Leaves and branches, found twice: counted, then stored. */
@@ -50,7 +46,7 @@ static void add_joint_leaf(collector *c, const lwi_formula_name *name)
     const lwi_joint *joint = &model->joint[j];
     const int k = name->index - (name->speed ? joint->iv : joint->iq);
     lwi_signal_leaf leaf = {.seed = {.iq = -1, .iv = -1, .spring = -1},
-                            .node = tree_node(model, j),
+                            .node = joint->node,
                             .component = k,
                             .kind = name->speed ? LWI_LEAF_SPEED : LWI_LEAF_COORDINATE};
     if (leaf.node < 0) {
@@ -139,12 +135,6 @@ static void add_branch(collector *c, int node, int end, int side)
         }
 }
 
-static bool is_inboard(const lw_model *model, int node, int of)
-{
-    while (of > node) of = model->node[of].parent;
-    return of == node;
-}
-
 static void add_branches(collector *c, const lwi_force_place *place)
 {
     const lw_model *model = c->model;
@@ -155,7 +145,11 @@ static void add_branches(collector *c, const lwi_force_place *place)
     }
     const int b = node_of(model, place->body[1]);
     int common = a;
-    while (common >= 0 && !is_inboard(model, common, b)) common = model->node[common].parent;
+    for (int other = b; common != other;) // parents have smaller numbers
+        if (common > other)
+            common = model->node[common].parent;
+        else
+            other = model->node[other].parent;
     add_branch(c, a, common, 0);
     add_branch(c, b, common, 1);
 }
@@ -169,20 +163,7 @@ static bool is_known(const lw_model *model, const lwi_force *force, const lwi_fo
     if (type != &lwi_force_joint_spring && type != &lwi_force_joint_stop &&
         type != &lwi_force_joint_friction && type != &lwi_force_joint_rotor)
         return false;
-    int j = model->njoint - 1;
-    while (j > 0 && model->joint[j].iv > place->iv) j--;
-    while (j > 0 && model->joint[j].type->nv == 0) j--;
-    return tree_node(model, j) >= 0;
-}
-
-static int tree_speed(const lw_model *model, int iv)
-{
-    for (int k = 0; k < model->nnode; k++) {
-        const lwi_node *node = &model->node[k];
-        for (int j = 0; node->joint >= 0 && j < node->nv; j++)
-            if (model->joint[node->joint].iv + node->column[j] == iv) return node->iv + j;
-    }
-    return -1;
+    return lwi_is_speed_of_tree(model, place->iv);
 }
 
 static void collect_forces(collector *c)
@@ -195,7 +176,7 @@ static void collect_forces(collector *c)
         if (!is_known(model, force, &place)) c->f->exact = false;
         if (c->store) {
             c->f->first_speed[i] = c->nbranch;
-            c->f->speed[i] = place.iv < 0 ? -1 : tree_speed(model, place.iv);
+            c->f->speed[i] = place.iv < 0 ? -1 : lwi_tree_speed(model, place.iv);
         }
         if (place.iv < 0 && force->type->differentiate) add_branches(c, &place);
     }

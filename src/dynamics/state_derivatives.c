@@ -16,8 +16,7 @@ enum { SHORTER = 3 }; // steps of a tenth, at most
 
 // -------------------------------------------------------------------------------------- forces
 
-// Is speed iv one of a joint of the tree?  Coordinates of others depend on those of the whole loop.
-static bool in_tree(const lw_model *model, int iv)
+bool lwi_is_speed_of_tree(const lw_model *model, int iv)
 {
     int j = model->njoint - 1;
     while (j >= 0 && model->joint[j].iv > iv) j--;
@@ -28,7 +27,7 @@ static bool in_tree(const lw_model *model, int iv)
 bool lwi_force_is_local(const lw_model *model, const lwi_force *force)
 {
     const int iv = lwi_force_acts_on(force).iv;
-    if (iv < 0 || !in_tree(model, iv)) return false;
+    if (iv < 0 || !lwi_is_speed_of_tree(model, iv)) return false;
     if (force->type == &lwi_force_joint_stop || force->type == &lwi_force_joint_friction)
         return true;
     if (force->type != &lwi_force_joint_spring) return false;

@@ -48,6 +48,8 @@ lw_status lwi_state_derivatives_add_signals(const lw_model *model, lwi_arena *ar
                                             lwi_state_derivatives *d);
 /** Does it depend on the one coordinate of the tree that it acts on, and on its speed, alone? */
 bool lwi_force_is_local(const lw_model *model, const lwi_force *force);
+/** Is speed iv one of a joint of the tree?  Coordinates of others depend on those of the whole loop. */
+bool lwi_is_speed_of_tree(const lw_model *model, int iv);
 /** Speed of the tree with this index in the arrays of joints; -1: it is driven, or its joint closes a loop. */
 int lwi_tree_speed(const lw_model *model, int iv);
 /** Q [tree_nv] := generalised forces of the model, gravity excepted; `work` is evaluated at (t, q, v).

@@ -100,6 +100,18 @@ static inline void s3_rotate(double *K, const double *R, const double *J)
     K[0] = v3_dot(B, R), K[1] = v3_dot(B + 3, R + 3), K[2] = v3_dot(B + 6, R + 6);
     K[3] = v3_dot(B, R + 3), K[4] = v3_dot(B, R + 6), K[5] = v3_dot(B + 3, R + 6);
 }
+// J := the inertia about another point, from which the one of J is at r; of a mass m with the first moment h about that of J
+static inline void s3_shift(double *J, double m, const double *h, const double *r)
+{
+    double u[3]; // r u' + u r' = r h' + h r' + m r r'
+    for (int i = 0; i < 3; i++) u[i] = h[i] + 0.5 * m * r[i];
+    J[0] += 2 * (r[1] * u[1] + r[2] * u[2]);
+    J[1] += 2 * (r[0] * u[0] + r[2] * u[2]);
+    J[2] += 2 * (r[0] * u[0] + r[1] * u[1]);
+    J[3] -= r[0] * u[1] + u[0] * r[1];
+    J[4] -= r[0] * u[2] + u[0] * r[2];
+    J[5] -= r[1] * u[2] + u[1] * r[2];
+}
 // J += m (c.c 1 - c c'): inertia of a point mass at c
 static inline void s3_add_point(double *J, double m, const double *c)
 {

@@ -184,21 +184,6 @@ static void velocity_apply_t(const lwi_subtree *s, const double x[6], double w[3
     v3_axpy(w, 2, rotated);
 }
 
-// J := R J_k R' about the world's origin, with the first moment h [axes of the world] about the origin r of the link.
-static void world_inertia(const lwi_node *node, const double R[9], const double r[3],
-                          const double h[3], double J[6])
-{
-    double u[3]; // r u' + u r' = r h' + h r' + m r r'
-    s3_rotate(J, R, node->J);
-    for (int i = 0; i < 3; i++) u[i] = h[i] + 0.5 * node->mass * r[i];
-    J[0] += 2 * (r[1] * u[1] + r[2] * u[2]);
-    J[1] += 2 * (r[0] * u[0] + r[2] * u[2]);
-    J[2] += 2 * (r[0] * u[0] + r[1] * u[1]);
-    J[3] -= r[0] * u[1] + u[0] * r[1];
-    J[4] -= r[0] * u[2] + u[0] * r[2];
-    J[5] -= r[1] * u[2] + u[1] * r[2];
-}
-
 // The lower half of B: W~ J - J W~ is symmetric.
 static void velocity_matrix(const lwi_subtree *s, const double V[6], double Ba[9])
 {
@@ -223,7 +208,8 @@ static void subtree_own(const lwi_node *node, const double R[9], const double r[
     double rotated[3], f[6], P[6];
     *s = (lwi_subtree){.m = node->mass};
     m3_mul_v(rotated, R, node->h);
-    world_inertia(node, R, r, rotated, s->J);
+    s3_rotate(s->J, R, node->J);
+    s3_shift(s->J, node->mass, rotated, r);
     v3_scale(s->h, node->mass, r);
     v3_add(s->h, s->h, rotated);
     if (!last) return;

@@ -41,20 +41,13 @@ static place inboard(const lwi_node *node, const place *of)
 // Adds a body at a place, about the origin of the carrier's link.
 static void add_body(lwi_node *to, const lwi_node *body, const place *at)
 {
-    double h[3], J[6], u[3]; // r u' + u r' = r h' + h r' + m r r'
-    const double *r = at->r;
+    double h[3], J[6];
     m3_mul_v(h, at->R, body->h);
     s3_rotate(J, at->R, body->J);
-    for (int i = 0; i < 3; i++) u[i] = h[i] + 0.5 * body->mass * r[i];
-    J[0] += 2 * (r[1] * u[1] + r[2] * u[2]);
-    J[1] += 2 * (r[0] * u[0] + r[2] * u[2]);
-    J[2] += 2 * (r[0] * u[0] + r[1] * u[1]);
-    J[3] -= r[0] * u[1] + u[0] * r[1];
-    J[4] -= r[0] * u[2] + u[0] * r[2];
-    J[5] -= r[1] * u[2] + u[1] * r[2];
+    s3_shift(J, body->mass, h, at->r);
     to->mass += body->mass;
     v3_add(to->h, to->h, h);
-    v3_axpy(to->h, body->mass, r);
+    v3_axpy(to->h, body->mass, at->r);
     for (int i = 0; i < 6; i++) to->J[i] += J[i];
 }
 

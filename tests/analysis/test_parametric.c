@@ -192,6 +192,20 @@ static void compare(const bench *b, const char *const *by, bool forward)
     free(expected);
 }
 
+static void compare_inverse(bench *b, const char *const *by)
+{
+    lwt_ok(lw_parametric_inverse(b->p, 0.3, b->q, b->v, b->vdot, NULL, b->by_p),
+           lw_parametric_error(b->p));
+    compare(b, by, false);
+}
+
+static void compare_forward(bench *b, const char *const *by)
+{
+    lwt_ok(lw_parametric_forward(b->p, 0.3, b->q, b->v, b->tau, NULL, b->vdot, b->by_p),
+           lw_parametric_error(b->p));
+    compare(b, by, true);
+}
+
 static void test_tree(void **state)
 {
     (void)state;
@@ -210,12 +224,8 @@ static void test_tree(void **state)
                                      "spring.string.length",
                                      "gravity.x"};
     bench b = begin(tree_text, LWI_COUNT(by), by);
-    lwt_ok(lw_parametric_inverse(b.p, 0.3, b.q, b.v, b.vdot, NULL, b.by_p),
-           lw_parametric_error(b.p));
-    compare(&b, by, false);
-    lwt_ok(lw_parametric_forward(b.p, 0.3, b.q, b.v, b.tau, NULL, b.vdot, b.by_p),
-           lw_parametric_error(b.p));
-    compare(&b, by, true);
+    compare_inverse(&b, by);
+    compare_forward(&b, by);
     assert_true(lw_parametric_is_exact(b.p, 0) && lw_parametric_is_exact(b.p, 5));
     assert_false(lw_parametric_is_exact(b.p, 1)); // the string reads places
     end(&b);
@@ -227,9 +237,7 @@ static void test_loop(void **state)
     (void)state;
     static const char *const by[] = {"m", "rate", "c", "g", "body.bob.mass", "body.crank.Izz"};
     bench b = begin(loop_text, LWI_COUNT(by), by);
-    lwt_ok(lw_parametric_forward(b.p, 0.3, b.q, b.v, b.tau, NULL, b.vdot, b.by_p),
-           lw_parametric_error(b.p));
-    compare(&b, by, true);
+    compare_forward(&b, by);
     end(&b);
 }
 
@@ -319,9 +327,7 @@ static void test_many_independent(void **state)
                                      "spin2", "both", "rate",   "loss",   "offset"};
     bench b = begin(many_text, LWI_COUNT(by), by);
     memcpy(b.v, b.tau, (size_t)b.n * sizeof *b.v);
-    lwt_ok(lw_parametric_inverse(b.p, 0.3, b.q, b.v, b.vdot, NULL, b.by_p),
-           lw_parametric_error(b.p));
-    compare(&b, by, false);
+    compare_inverse(&b, by);
     end(&b);
 }
 
@@ -376,12 +382,8 @@ static void test_forces(void **state)
                                    0.2, 0.3, -0.1, 0.2, 0.1, 0.1};
     assert_int_equal(b.n, LWI_COUNT(moved));
     lwi_displace(b.model, b.q, moved);
-    lwt_ok(lw_parametric_inverse(b.p, 0.3, b.q, b.v, b.vdot, NULL, b.by_p),
-           lw_parametric_error(b.p));
-    compare(&b, by, false);
-    lwt_ok(lw_parametric_forward(b.p, 0.3, b.q, b.v, b.tau, NULL, b.vdot, b.by_p),
-           lw_parametric_error(b.p));
-    compare(&b, by, true);
+    compare_inverse(&b, by);
+    compare_forward(&b, by);
     for (int k = 0; k < b.nby; k++) assert_true(lw_parametric_is_exact(b.p, k));
     end(&b);
 }

@@ -457,7 +457,6 @@ static void test_jump_by_adjoint(void **state)
     }
 }
 
-// The rocker may not become longer: its derivative is not known, the other one is.
 // Numbers of formulas act on forces, on rates of states, on events, and on columns themselves.
 static void test_formulas_by_adjoint(void **state)
 {
@@ -550,6 +549,7 @@ static void test_parameters_of_measures(void **state)
     all_methods_agree(text, LWI_COUNT(by), by, LW_STATISTIC_MEAN, 1e-8);
 }
 
+// The rocker may not become longer: its derivative is not known, the other one is.
 static void test_failed_variant(void **state)
 {
     (void)state;

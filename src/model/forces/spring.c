@@ -31,6 +31,16 @@ static line line_of(const lwi_spring_par *p, const lwi_kin *kin)
     return s;
 }
 
+// Of P2 less that of P1.
+static void relative_velocity(double v[3], const lwi_spring_par *p, const lwi_kin *kin,
+                              const line *l)
+{
+    double v1[3];
+    point_velocity(v1, kin, p->body1, l->arm1);
+    point_velocity(v, kin, p->body2, l->arm2);
+    v3_sub(v, v, v1);
+}
+
 typedef struct pull {
     line line;
     double rate, spring, other; ///< dl/dt; forces: of the stiffness, of damper and actuator
@@ -41,11 +51,9 @@ static pull pull_of(const lw_model *model, const lwi_spring_par *p, const lwi_ki
 {
     const lwi_now now = lwi_now_at(kin, t, inputs);
     pull s = {.line = line_of(p, kin)};
-    double v1[3], v2[3];
-    point_velocity(v1, kin, p->body1, s.line.arm1);
-    point_velocity(v2, kin, p->body2, s.line.arm2);
-    v3_sub(v2, v2, v1);
-    s.rate = v3_dot(s.line.n, v2);
+    double v[3];
+    relative_velocity(v, p, kin, &s.line);
+    s.rate = v3_dot(s.line.n, v);
     s.other = -p->damping * s.rate + lwi_signal_value(model->function, p->force, &now, 0);
     s.spring = -p->stiffness * (s.line.length - p->length);
     return s;
@@ -137,10 +145,8 @@ static void differentiate(const void *par, const lwi_force_state *s, int n,
     const line l = line_of(p, s->kin);
     const double f = v3_dot(l.n, s->load[1]);
     const bool meet = l.length == 0, smooth = p->length == 0 && p->force.index == 0;
-    double v[3], v1[3], F[3];
-    point_velocity(v1, s->kin, p->body1, l.arm1);
-    point_velocity(v, s->kin, p->body2, l.arm2);
-    v3_sub(v, v, v1);
+    double v[3], F[3];
+    relative_velocity(v, p, s->kin, &l);
     v3_scale(F, f, l.n);
     memset(load, 0, (size_t)n * sizeof *load);
     for (int i = 0; i < n && (smooth || !meet); i++) {
@@ -178,12 +184,10 @@ static void by_numbers(const void *par, const lwi_force_state *s, double (*load)
     const lwi_spring_par *p = par;
     const line l = line_of(p, s->kin);
     static const double still[3];
-    double v1[3], v[3];
-    point_velocity(v1, s->kin, p->body1, l.arm1);
-    point_velocity(v, s->kin, p->body2, l.arm2);
-    v3_sub(v, v, v1);
+    double v[3];
+    relative_velocity(v, p, s->kin, &l);
     const double by[] = {p->length - l.length, -v3_dot(l.n, v), p->stiffness};
-    memset(load, 0, sizeof by / sizeof *by * sizeof *load);
+    memset(load, 0, LWI_COUNT(by) * sizeof *load);
     for (int i = 0; i < LWI_COUNT(by); i++) {
         double F[3];
         v3_scale(F, by[i], l.n);
