@@ -3,6 +3,7 @@
 #include "codegen/casadi.h"
 
 #include "codegen/jacobian.h"
+#include "codegen/writer.h"
 #include "model/model.h"
 
 #include <string.h>
@@ -23,18 +24,6 @@ static const signature signatures[] = {
     {LW_CODEGEN_momenta, {"q", "v"}, {"p"}},
     {LW_CODEGEN_momenta_rates, {"q", "p", "tau"}, {"v", "pdot"}},
     {LW_CODEGEN_kinematics, {"q"}, {"R", "r"}},
-};
-
-static const char *const names[] = {
-#define X(name, summary) #name,
-    LW_CODEGEN_LIST(X)
-#undef X
-};
-
-static lwi_generate *const generators[] = {
-#define X(name, summary) lwi_generate_##name,
-    LW_CODEGEN_LIST(X)
-#undef X
 };
 
 static int count(const char *const *list, int limit)
@@ -71,7 +60,7 @@ lw_status lwi_casadi_create(const lw_model *model, const lwi_elements *elements,
         const int n = count(s->in, MAX_INPUTS);
         int size[MAX_INPUTS];
         for (int k = 0; k < n; k++) size[k] = size_of(model, s->in[k]);
-        TRY(generators[s->function](&graph[i], elements, arena, error));
+        TRY(lwi_codegen_generators[s->function](&graph[i], elements, arena, error));
         TRY(lwi_codegen_differentiate(&graph[i], n, size, size_of(model, s->out[0])));
         lwi_codegen_graph_live(&graph[i]);
     }
@@ -136,12 +125,6 @@ static void print_call(FILE *file, const char *function, const char *target, boo
     fputs(fails ? ");\n}\n" : ");\n    return 0;\n}\n", file);
 }
 
-// With closed loops forward dynamics returns a number where they are singular, which is a failure for CasADi.
-static bool may_fail(const lwi_elements *elements, const signature *s)
-{
-    return elements->loops && s->function == LW_CODEGEN_forward_dynamics;
-}
-
 static int total(int n, const int (*shape)[2])
 {
     int sum = 0;
@@ -156,7 +139,7 @@ static void print_function(FILE *file, const char *name, const lwi_elements *ele
     int in[MAX_INPUTS][2] = {0}, out[MAX_OUTPUTS][2] = {0};
     char target[300];
     const int nin = count(s->in, MAX_INPUTS), nout = count(s->out, MAX_OUTPUTS);
-    const char *function = names[s->function];
+    const char *function = lwi_codegen_names[s->function];
     for (int k = 0; k < nin; k++) shape_of(model, s->in[k], in[k]);
     for (int k = 0; k < nout; k++) shape_of(model, s->out[k], out[k]);
     fprintf(file, "\n// %s\n", function);
@@ -165,8 +148,8 @@ static void print_function(FILE *file, const char *name, const lwi_elements *ele
     print_work(file, function, nin, nout,
                total(nin, (const int(*)[2])in) + total(nout, (const int(*)[2])out));
     snprintf(target, sizeof target, "%.128s_%s", name, function);
-    print_call(file, function, target, may_fail(elements, s), nin, (const int(*)[2])in, nout,
-               (const int(*)[2])out);
+    print_call(file, function, target, lwi_codegen_returns_code(elements, s->function), nin,
+               (const int(*)[2])in, nout, (const int(*)[2])out);
 }
 
 // jac_FUNCTION: its inputs are followed by the function's output, which it does not need.
@@ -174,12 +157,12 @@ static void print_jacobian(FILE *file, const lwi_elements *elements, const signa
                            lwi_codegen_graph *graph)
 {
     const lw_model *model = elements->model;
-    const bool fails = may_fail(elements, s);
+    const bool fails = lwi_codegen_returns_code(elements, s->function);
     int in[MAX_INPUTS + 1][2] = {0}, out[MAX_INPUTS][2] = {0};
     char function[80], target[90], list[MAX_INPUTS][40], last[40];
     const char *in_name[MAX_INPUTS + 1] = {0}, *out_name[MAX_INPUTS] = {0};
     const int n = count(s->in, MAX_INPUTS), rows = size_of(model, s->out[0]);
-    snprintf(function, sizeof function, "jac_%s", names[s->function]);
+    snprintf(function, sizeof function, "jac_%s", lwi_codegen_names[s->function]);
     snprintf(target, sizeof target, "values_of_%s", function);
     snprintf(last, sizeof last, "out_%s", s->out[0]);
     for (int k = 0; k < n; k++) {
@@ -219,7 +202,7 @@ void lwi_casadi_print(FILE *file, const char *name, const lwi_elements *elements
             name, lw_version(), name, name);
     if (elements->loops) lwi_codegen_print_check(file);
     for (int i = 0; i < (int)(sizeof signatures / sizeof signatures[0]); i++) {
-        if (elements->loops && signatures[i].function == LW_CODEGEN_momenta_rates) continue;
+        if (!lwi_codegen_applies(elements, signatures[i].function)) continue;
         print_function(file, name, elements, &signatures[i]);
         if (i < LWI_CASADI_JACOBIANS) print_jacobian(file, elements, &signatures[i], &graph[i]);
     }

@@ -43,11 +43,6 @@ static const char *const about[] = {
         "Replaces the dependent speeds in v by those that follow from the independent ones.",
 };
 
-static lwi_generate *const generators[] = {
-#define X(name, summary) lwi_generate_##name,
-    LW_CODEGEN_LIST(X)
-#undef X
-};
 // What forward_dynamics says where there are loops.
 static const char closed_forward[] =
     "Accelerations vdot [NV] from efforts tau [NV], which are added to those of the model's\n"
@@ -140,7 +135,8 @@ static void print_declaration(FILE *file, const lwi_codegen_writer *w, int i)
     fprintf(file, " *  %d multiplications, %d additions", n.multiplications, n.additions);
     if (n.divisions) fprintf(file, ", %d divisions", n.divisions);
     if (n.sines) fprintf(file, ", %d sines and cosines", n.sines);
-    fprintf(file, ". */\n%s %s_%s(%s);\n", lwi_codegen_returns_code(w, i) ? "int" : "void", w->name,
+    fprintf(file, ". */\n%s %s_%s(%s);\n",
+            lwi_codegen_returns_code(w->elements, i) ? "int" : "void", w->name,
             lwi_codegen_names[i], lwi_codegen_parameters[i]);
 }
 
@@ -181,7 +177,7 @@ static void print_header(FILE *file, const lwi_codegen_writer *w)
             w->upper);
     fprintf(file, "extern const double %s_v0[%s_NV];\n", w->name, w->upper);
     for (int i = 0; i < LW_CODEGEN_COUNT; i++)
-        if (lwi_codegen_applies(w, i)) print_declaration(file, w, i);
+        if (lwi_codegen_applies(w->elements, i)) print_declaration(file, w, i);
     fputs("\n#ifdef __cplusplus\n}\n#endif\n#endif\n", file);
 }
 
@@ -212,16 +208,17 @@ static void print_source(FILE *file, lwi_codegen_writer *w)
     if (w->lanes > 0) lwi_codegen_scalar_circular(file);
     if (w->elements->loops) lwi_codegen_print_check(file);
     for (int i = 0; i < LW_CODEGEN_COUNT; i++) {
-        if (!lwi_codegen_applies(w, i)) continue;
+        if (!lwi_codegen_applies(w->elements, i)) continue;
         if (i == LW_CODEGEN_project_positions)
             fputs("\n// A step of Newton's method.\nstatic int position_step(double q[], double "
                   "step[])\n{\n",
                   file);
         else
-            fprintf(file, "\n%s %s_%s(%s)\n{\n", lwi_codegen_returns_code(w, i) ? "int" : "void",
-                    w->name, lwi_codegen_names[i], lwi_codegen_parameters[i]);
+            fprintf(file, "\n%s %s_%s(%s)\n{\n",
+                    lwi_codegen_returns_code(w->elements, i) ? "int" : "void", w->name,
+                    lwi_codegen_names[i], lwi_codegen_parameters[i]);
         lwi_codegen_graph_print(&w->graph[i], "double", file);
-        if (lwi_codegen_returns_code(w, i)) fputs("    return 0;\n", file);
+        if (lwi_codegen_returns_code(w->elements, i)) fputs("    return 0;\n", file);
         fputs("}\n", file);
         if (i == LW_CODEGEN_project_positions) lwi_codegen_template(file, w, newton);
     }
@@ -423,8 +420,8 @@ static lw_status build_graphs(lwi_codegen_writer *w, lwi_arena *arena, lw_codege
     for (int i = 0; i < LW_CODEGEN_COUNT; i++) {
         lwi_codegen_graph *g = &w->graph[i];
         if (counts) counts[i] = (lw_codegen_count){0};
-        if (!lwi_codegen_applies(w, i)) continue;
-        TRY(generators[i](g, w->elements, arena, error));
+        if (!lwi_codegen_applies(w->elements, i)) continue;
+        TRY(lwi_codegen_generators[i](g, w->elements, arena, error));
         if (g->failed) return LW_ERR_MEMORY;
         lwi_codegen_graph_live(g);
         if (!counts) continue;

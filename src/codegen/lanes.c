@@ -48,7 +48,7 @@ static void print_parameters(FILE *file, int i)
 
 static const char *type_of(const lwi_codegen_writer *w, int i)
 {
-    return lwi_codegen_returns_code(w, i) ? "int" : "void";
+    return lwi_codegen_returns_code(w->elements, i) ? "int" : "void";
 }
 
 void lwi_codegen_lanes_header(FILE *file, const lwi_codegen_writer *w)
@@ -61,7 +61,7 @@ void lwi_codegen_lanes_header(FILE *file, const lwi_codegen_writer *w)
     fputs("#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n", file);
     fprintf(file, "enum { %s_LANES = %d };\n\n", w->upper, w->lanes);
     for (int i = 0; i < LW_CODEGEN_COUNT; i++)
-        if (lwi_codegen_applies(w, i))
+        if (lwi_codegen_applies(w->elements, i))
             fprintf(file, "%s %s_lanes_%s(%s);\n", type_of(w, i), w->name, lwi_codegen_names[i],
                     lwi_codegen_parameters[i]);
     fputs("\n#ifdef __cplusplus\n}\n#endif\n#endif\n", file);
@@ -224,9 +224,9 @@ void lwi_codegen_lanes_source(FILE *file, lwi_codegen_writer *w)
     fputs(circular, file);
     lwi_codegen_template(file, w, macros);
     for (int i = 0; i < LW_CODEGEN_COUNT; i++) {
-        if (!lwi_codegen_applies(w, i)) continue;
+        if (!lwi_codegen_applies(w->elements, i)) continue;
         const bool newtons = i == LW_CODEGEN_project_positions,
-                   fails = lwi_codegen_returns_code(w, i);
+                   fails = lwi_codegen_returns_code(w->elements, i);
         fprintf(file, "\nstatic %s %s(", type_of(w, i),
                 newtons ? "position_step" : lwi_codegen_names[i]);
         if (newtons)

@@ -30,7 +30,7 @@ typedef struct lwi_loops {
 #define LWI_SMALLEST_PIVOT 1e-4
 
 /** Chooses the partition from the rows at the start and near it.
- *  @return LW_ERR_SINGULAR, LW_ERR_MEMORY */
+ *  @return LW_ERR_UNSUPPORTED naming a joint, LW_ERR_MEMORY */
 lw_status lwi_partition_create(const lwi_elements *elements, const lw_allocator *allocator,
                                lwi_arena *arena, lw_error *error);
 

@@ -26,9 +26,15 @@ const char *const lwi_codegen_names[] = {
 #undef X
 };
 
-bool lwi_codegen_applies(const lwi_codegen_writer *w, int i)
+lwi_generate *const lwi_codegen_generators[] = {
+#define X(name, summary) lwi_generate_##name,
+    LW_CODEGEN_LIST(X)
+#undef X
+};
+
+bool lwi_codegen_applies(const lwi_elements *elements, int i)
 {
-    const bool closed = w->elements->loops;
+    const bool closed = elements->loops;
     if (i == LW_CODEGEN_momenta_rates) return !closed;
     if (i == LW_CODEGEN_constraints || i == LW_CODEGEN_project_positions ||
         i == LW_CODEGEN_project_velocities)
@@ -36,9 +42,9 @@ bool lwi_codegen_applies(const lwi_codegen_writer *w, int i)
     return true;
 }
 
-bool lwi_codegen_returns_code(const lwi_codegen_writer *w, int i)
+bool lwi_codegen_returns_code(const lwi_elements *elements, int i)
 {
-    return w->elements->loops &&
+    return elements->loops &&
            (i == LW_CODEGEN_forward_dynamics || i == LW_CODEGEN_project_positions ||
             i == LW_CODEGEN_project_velocities);
 }

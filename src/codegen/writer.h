@@ -20,10 +20,12 @@ typedef struct lwi_codegen_writer {
 /** [LW_CODEGEN_COUNT] names of the functions, after that of the model; their parameters, outputs last. */
 extern const char *const lwi_codegen_names[];
 extern const char *const lwi_codegen_parameters[];
+/** [LW_CODEGEN_COUNT] what builds their values. */
+extern lwi_generate *const lwi_codegen_generators[];
 /** Does the model have the function? */
-bool lwi_codegen_applies(const lwi_codegen_writer *writer, int function);
+bool lwi_codegen_applies(const lwi_elements *elements, int function);
 /** May the function fail? */
-bool lwi_codegen_returns_code(const lwi_codegen_writer *writer, int function);
+bool lwi_codegen_returns_code(const lwi_elements *elements, int function);
 /** Letters with NAME, UPPER and LANES replaced. */
 void lwi_codegen_template(FILE *file, const lwi_codegen_writer *writer, const char *letters);
 
