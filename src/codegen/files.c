@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "base/numbers.h"
 #include "codegen/casadi.h"
+#include "codegen/descriptor.h"
 #include "codegen/functions.h"
 #include "codegen/lanes.h"
 #include "codegen/loops.h"
@@ -41,6 +42,12 @@ static const char *const about[] = {
         "steps.",
     [LW_CODEGEN_project_velocities] =
         "Replaces the dependent speeds in v by those that follow from the independent ones.",
+    [LW_CODEGEN_rates] =
+        "Time derivatives of all states of a run at time t: qdot [NQ], vdot [NV], and xdot [NX] of "
+        "the\n"
+        " *  states x [NX] of signals, with the inputs u [NU].  Returns 0, or a number as "
+        "forward_dynamics\n"
+        " *  of closed loops.",
 };
 
 // What forward_dynamics says where there are loops.
@@ -93,6 +100,11 @@ static void print_tables(FILE *file, const lwi_codegen_writer *w)
     fprintf(file, "};\nconst double %s_v0[%s_NV] = {\n", w->name, w->upper);
     print_numbers(file, m->tree_v0, m->tree_nv);
     fputs("};\n", file);
+    if (m->nstate > 0) {
+        fprintf(file, "const double %s_x0[%s_NX] = {\n", w->name, w->upper);
+        print_numbers(file, m->state0, m->nstate);
+        fputs("};\n", file);
+    }
     if (!w->elements->loops || w->elements->loops->ndependent == 0) return; // C has no empty arrays
     fprintf(file, "const int %s_dependent[%s_NDEPENDENT] = {", w->name, w->upper);
     for (int i = 0, n = 0; i < m->tree_nv; i++)
@@ -157,8 +169,9 @@ static void print_header(FILE *file, const lwi_codegen_writer *w)
           file);
     fprintf(file, "#ifndef %s_GENERATED_H\n#define %s_GENERATED_H\n\n", w->upper, w->upper);
     fputs("#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n", file);
-    fprintf(file, "enum { %s_NQ = %d, %s_NV = %d, %s_NBODY = %d };\n\n", w->upper, m->tree_nq,
-            w->upper, m->tree_nv, w->upper, m->nbody);
+    fprintf(file, "enum { %s_NQ = %d, %s_NV = %d, %s_NX = %d, %s_NU = %d, %s_NBODY = %d };\n\n",
+            w->upper, m->tree_nq, w->upper, m->tree_nv, w->upper, m->nstate, w->upper,
+            m->desc.ninput, w->upper, m->nbody);
     if (w->elements->loops) {
         const int n = w->elements->loops->ndependent;
         fprintf(file,
@@ -176,8 +189,10 @@ static void print_header(FILE *file, const lwi_codegen_writer *w)
     fprintf(file, "/** The model's initial state. */\nextern const double %s_q0[%s_NQ];\n", w->name,
             w->upper);
     fprintf(file, "extern const double %s_v0[%s_NV];\n", w->name, w->upper);
+    if (m->nstate > 0) fprintf(file, "extern const double %s_x0[%s_NX];\n", w->name, w->upper);
     for (int i = 0; i < LW_CODEGEN_COUNT; i++)
         if (lwi_codegen_applies(w->elements, i)) print_declaration(file, w, i);
+    lwi_codegen_descriptor_header(file, w, "");
     fputs("\n#ifdef __cplusplus\n}\n#endif\n#endif\n", file);
 }
 
@@ -222,6 +237,7 @@ static void print_source(FILE *file, lwi_codegen_writer *w)
         fputs("}\n", file);
         if (i == LW_CODEGEN_project_positions) lwi_codegen_template(file, w, newton);
     }
+    lwi_codegen_descriptor_source(file, w, "");
 }
 
 // ---------------------------------------------------------------------------- example, build files

@@ -16,4 +16,7 @@ typedef lw_status lwi_generate(lwi_codegen_graph *graph, const lwi_elements *ele
 LW_CODEGEN_LIST(X)
 #undef X
 
+/** Outputs `qdot` of the coordinates from inputs `q` and `v` (arrays). */
+void lwi_coordinate_rates(lwi_codegen_graph *graph, const lw_model *model, int q, int v, int qdot);
+
 #endif

@@ -111,7 +111,15 @@ int lwi_codegen_graph_array(lwi_codegen_graph *g, const char *name)
 {
     LWI_ASSERT_INDEX(g->narray, LWI_GRAPH_ARRAYS);
     g->array[g->narray] = name;
+    g->scalar[g->narray] = false;
     return g->narray++;
+}
+
+int lwi_codegen_graph_scalar(lwi_codegen_graph *g, const char *name)
+{
+    const int array = lwi_codegen_graph_array(g, name);
+    g->scalar[array] = true;
+    return array;
 }
 
 lwi_codegen_value lwi_codegen_graph_literal(lwi_codegen_graph *g, double x)

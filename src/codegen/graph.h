@@ -37,7 +37,7 @@ typedef struct lwi_vertex {
     int32_t uses; ///< by live values and outputs: lwi_codegen_graph_live
 } lwi_vertex;
 
-enum { LWI_GRAPH_ARRAYS = 8 };
+enum { LWI_GRAPH_ARRAYS = 12 };
 
 typedef struct lwi_output {
     int32_t array, entry;
@@ -66,6 +66,7 @@ typedef struct lwi_codegen_graph {
     lwi_note *note;
     int nvertex, room, noutput, output_room, ncheck, check_room, nnote, note_room;
     const char *array[LWI_GRAPH_ARRAYS]; ///< names of inputs and outputs
+    bool scalar[LWI_GRAPH_ARRAYS];       ///< a number: an array for vectors alone
     int narray;
     bool failed; ///< an allocation failed; later values are invalid
 } lwi_codegen_graph;
@@ -80,6 +81,8 @@ void lwi_codegen_graph_free(lwi_codegen_graph *graph);
 
 /** A name of an array, as the generated function's parameter is called; not copied. */
 int lwi_codegen_graph_array(lwi_codegen_graph *graph, const char *name);
+/** The same for a parameter that is a number, and an array of one entry where values are vectors. */
+int lwi_codegen_graph_scalar(lwi_codegen_graph *graph, const char *name);
 lwi_codegen_value lwi_codegen_graph_literal(lwi_codegen_graph *graph, double x);
 lwi_codegen_value lwi_codegen_graph_input(lwi_codegen_graph *graph, int array, int entry);
 /** An operation; `b` is ignored if there is only one operand. */

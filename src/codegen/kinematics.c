@@ -150,13 +150,8 @@ static void quaternion_rate(lwi_codegen_graph *g, const val e[4], const val w[3]
     for (int i = 0; i < 4; i++) rate[i] = madd(g, rate[i], pull, e[i]);
 }
 
-lw_status lwi_generate_coordinate_rates(lwi_codegen_graph *g, const lwi_elements *elements,
-                                        lwi_arena *arena, lw_error *error)
+void lwi_coordinate_rates(lwi_codegen_graph *g, const lw_model *model, int q, int v, int qdot)
 {
-    (void)arena, (void)error;
-    const lw_model *model = elements->model;
-    const int q = lwi_codegen_graph_array(g, "q"), v = lwi_codegen_graph_array(g, "v");
-    const int qdot = lwi_codegen_graph_array(g, "qdot");
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
         val x[LW_JOINT_MAX_NQ], u[LW_JOINT_MAX_NV], rate[LW_JOINT_MAX_NQ], R[9];
@@ -171,5 +166,13 @@ lw_status lwi_generate_coordinate_rates(lwi_codegen_graph *g, const lwi_elements
         }
         for (int i = 0; i < node->nq; i++) lwi_codegen_graph_output(g, qdot, node->iq + i, rate[i]);
     }
+}
+
+lw_status lwi_generate_coordinate_rates(lwi_codegen_graph *g, const lwi_elements *elements,
+                                        lwi_arena *arena, lw_error *error)
+{
+    (void)arena, (void)error;
+    const int q = lwi_codegen_graph_array(g, "q"), v = lwi_codegen_graph_array(g, "v");
+    lwi_coordinate_rates(g, elements->model, q, v, lwi_codegen_graph_array(g, "qdot"));
     return LW_OK;
 }

@@ -4,6 +4,7 @@
 // Arrays have the lanes of an entry side by side: q[i][lane].
 #include "codegen/lanes.h"
 
+#include "codegen/descriptor.h"
 #include "codegen/loops.h"
 
 #include <string.h>
@@ -23,32 +24,42 @@ static void print_arguments(FILE *file, int i)
 {
     const char *at = lwi_codegen_parameters[i];
     for (bool first = true; *at; first = false) {
-        const bool constant = !strncmp(at, "const ", 6);
+        bool constant = !strncmp(at, "const ", 6);
         at += strlen(constant ? "const double " : "double ");
-        const size_t length = strcspn(at, "[");
+        const size_t length = strcspn(at, "[,");
+        constant |= at[length] == ','; // a number
         fprintf(file, "%s%s%.*s", first ? "" : ", ", constant ? "(const real *)" : "(real *)",
                 (int)length, at);
-        at += length + 2;
-        at += strspn(at, ", ");
+        at += length;
+        at += strspn(at, "[], ");
     }
 }
 
-// Parameters with `real` in place of double.
-static void print_parameters(FILE *file, int i)
+// Parameters of lanes, `type` in place of double; a number is an array of one entry.
+static void print_parameters(FILE *file, int i, const char *type)
 {
     for (const char *at = lwi_codegen_parameters[i]; *at;) {
-        if (!strncmp(at, "double", 6)) {
-            fputs("real", file);
-            at += 6;
-        } else {
-            fputc(*at++, file);
-        }
+        const size_t length = strcspn(at, ",");
+        const char *name = strstr(at, "double ") + strlen("double ");
+        const bool number = at[length - 1] != ']', constant = at[0] == 'c' || number;
+        fprintf(file, "%s%s %.*s%s", constant ? "const " : "", type, (int)(at + length - name),
+                name, number ? "[]" : "");
+        at += length;
+        if (*at) fputs(", ", file);
+        at += strspn(at, ", ");
     }
 }
 
 static const char *type_of(const lwi_codegen_writer *w, int i)
 {
     return lwi_codegen_returns_code(w->elements, i) ? "int" : "void";
+}
+
+static void print_function(FILE *file, const lwi_codegen_writer *w, int i, const char *end)
+{
+    fprintf(file, "%s %s_lanes_%s(", type_of(w, i), w->name, lwi_codegen_names[i]);
+    print_parameters(file, i, "double");
+    fprintf(file, ")%s", end);
 }
 
 void lwi_codegen_lanes_header(FILE *file, const lwi_codegen_writer *w)
@@ -61,9 +72,8 @@ void lwi_codegen_lanes_header(FILE *file, const lwi_codegen_writer *w)
     fputs("#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n", file);
     fprintf(file, "enum { %s_LANES = %d };\n\n", w->upper, w->lanes);
     for (int i = 0; i < LW_CODEGEN_COUNT; i++)
-        if (lwi_codegen_applies(w->elements, i))
-            fprintf(file, "%s %s_lanes_%s(%s);\n", type_of(w, i), w->name, lwi_codegen_names[i],
-                    lwi_codegen_parameters[i]);
+        if (lwi_codegen_applies(w->elements, i)) print_function(file, w, i, ";\n");
+    lwi_codegen_descriptor_header(file, w, "lanes_");
     fputs("\n#ifdef __cplusplus\n}\n#endif\n#endif\n", file);
 }
 
@@ -232,7 +242,7 @@ void lwi_codegen_lanes_source(FILE *file, lwi_codegen_writer *w)
         if (newtons)
             fputs("real q[], real step[]", file);
         else
-            print_parameters(file, i);
+            print_parameters(file, i, "real");
         fputs(")\n{\n", file);
         if (fails) fputs("    mask good = (mask){0} == 0;\n", file);
         lwi_codegen_graph_print(&w->graph[i], "real", file);
@@ -242,10 +252,11 @@ void lwi_codegen_lanes_source(FILE *file, lwi_codegen_writer *w)
             lwi_codegen_template(file, w, newton);
             continue;
         }
-        fprintf(file, "\n%s %s_lanes_%s(%s)\n{\n    %s%s(", type_of(w, i), w->name,
-                lwi_codegen_names[i], lwi_codegen_parameters[i], fails ? "return " : "",
-                lwi_codegen_names[i]);
+        fputc('\n', file);
+        print_function(file, w, i, "\n{\n");
+        fprintf(file, "    %s%s(", fails ? "return " : "", lwi_codegen_names[i]);
         print_arguments(file, i);
         fputs(");\n}\n", file);
     }
+    lwi_codegen_descriptor_source(file, w, "lanes_");
 }

@@ -47,7 +47,9 @@ static const char *sign_of(lwi_op op)
 static void name_of(const lwi_codegen_graph *g, int32_t i, char *room, size_t size)
 {
     const lwi_vertex *v = &g->vertex[i];
-    if (v->op == LWI_OP_INPUT)
+    if (v->op == LWI_OP_INPUT && g->scalar[v->a])
+        snprintf(room, size, "%s_", g->array[v->a]);
+    else if (v->op == LWI_OP_INPUT)
         snprintf(room, size, "%s%d", g->array[v->a], (int)v->b);
     else
         snprintf(room, size, "t%d", (int)i);
@@ -153,6 +155,11 @@ static void choose_names(printer *p)
     }
 }
 
+static bool is_vector(const printer *p)
+{
+    return strcmp(p->type, "double") != 0;
+}
+
 // Unused parameters.
 static void print_unused(const printer *p)
 {
@@ -175,7 +182,10 @@ static void print_inputs(printer *p)
             const lwi_vertex *v = &g->vertex[i];
             if (v->op != LWI_OP_INPUT || v->a != a || v->uses == 0) continue;
             name_of(g, i, name, sizeof name);
-            snprintf(line, sizeof line, "%s = %s[%d]", name, g->array[a], (int)v->b);
+            if (g->scalar[a] && !is_vector(p))
+                snprintf(line, sizeof line, "%s = %s", name, g->array[a]);
+            else
+                snprintf(line, sizeof line, "%s = %s[%d]", name, g->array[a], (int)v->b);
             if (p->column > 0) {
                 fputc(',', p->file);
                 put(p, line, true);
@@ -193,7 +203,7 @@ static void print_outputs(printer *p, int32_t i)
     const lwi_codegen_graph *g = p->graph;
     for (int k = p->first[i]; k >= 0; k = p->next[k]) {
         const lwi_output *o = &g->output[k];
-        const bool spread = p->type[0] != 'd' && g->vertex[i].op == LWI_OP_LITERAL;
+        const bool spread = is_vector(p) && g->vertex[i].op == LWI_OP_LITERAL;
         p->column = fprintf(p->file, "    %s[%d] =", g->array[o->array], (int)o->entry);
         put_value(p, i, spread ? "(real){0} + " : "", false, true);
         fputs(";\n", p->file);

@@ -18,6 +18,8 @@ const char *const lwi_codegen_parameters[] = {
     [LW_CODEGEN_constraints] = IN("q") ", " IN("v") ", " OUT("phi") ", " OUT("phidot"),
     [LW_CODEGEN_project_positions] = OUT("q"),
     [LW_CODEGEN_project_velocities] = IN("q") ", " OUT("v"),
+    [LW_CODEGEN_rates] = "double t, " IN("q") ", " IN("v") ", " IN("x") ", " IN("u") ", " OUT(
+        "qdot") ", " OUT("vdot") ", " OUT("xdot"),
 };
 
 const char *const lwi_codegen_names[] = {
@@ -44,6 +46,7 @@ bool lwi_codegen_applies(const lwi_elements *elements, int i)
 
 bool lwi_codegen_returns_code(const lwi_elements *elements, int i)
 {
+    if (i == LW_CODEGEN_rates) return true;
     return elements->loops &&
            (i == LW_CODEGEN_forward_dynamics || i == LW_CODEGEN_project_positions ||
             i == LW_CODEGEN_project_velocities);
