@@ -28,6 +28,7 @@
 #include <linkwork/batch.h>
 #include <linkwork/checkpoint.h>
 #include <linkwork/codegen.h>
+#include <linkwork/compiled.h>
 #include <linkwork/dynamics.h>
 #include <linkwork/io.h>
 #include <linkwork/kinematics.h>

@@ -58,7 +58,7 @@ static void one_lane(lwi_evaluate *e, int stride, double t, const double *x, con
     for (int i = 0; i < work->layout.nx; i++) e->x[i] = x[i * stride + l];
     work->error.text[0] = 0;
     if (e->discrete) work->discrete = e->discrete[l];
-    *status = work->formulation->rates(work, t, e->x, inputs, e->xdot);
+    *status = lwi_work_rates(work, t, e->x, inputs, e->xdot);
     if (*status == LW_ERR_NOT_FINITE) lwi_name_functions(work, t, e->x, inputs, e->snapshot);
     work->discrete = e->home;
     if (*status != LW_OK) {

@@ -1,6 +1,7 @@
 // run.c -- linkwork run: simulate, write rows, summarise.
 #include "cli/analysis.h"
 #include "cli/batch.h"
+#include "cli/compiled.h"
 #include "cli/ranks.h"
 #include "cli/rows.h"
 
@@ -394,6 +395,12 @@ static cli_exit check_kind(const cli_arguments *arguments)
             arguments->events);
     if (arguments->batch && (arguments->checkpoint || arguments->resume))
         return cli_complain(CLI_USE, "checkpoints are of one run, --batch starts many");
+    if (arguments->compiled && strcmp(arguments->compiled, "off") != 0 &&
+        (arguments->batch || arguments->checkpoint || arguments->resume || arguments->ranks))
+        return cli_complain(CLI_USE,
+                            "--compiled %s: expected one run, by one process, without "
+                            "checkpoints",
+                            arguments->compiled);
     if (!arguments->batch && (arguments->observed || arguments->ntable || arguments->lanes))
         return cli_complain(CLI_USE,
                             "--watch, --table and --lanes are for many runs: give --batch TABLE");
@@ -464,21 +471,22 @@ static cli_exit run_model(const cli_arguments *arguments)
     lw_model *model = NULL;
     lw_sim *sim = NULL;
     lw_result *after = NULL;
+    lw_compiled *compiled = NULL;
     lw_options options;
-    lw_error error = {0};
     char start[1024];
     cli_exit code = read_model(arguments, &model, &options);
     code = cli_ranks_agree(processes, code);
     if (!code) {
         const lw_sim_desc desc = {.options = &options, .ranks = processes ? &processes->of : NULL};
-        const lw_status status = lw_sim_create(model, &desc, &sim, &error);
-        code = status == LW_OK ? go_on(arguments, sim, &after, start, sizeof start)
-                               : cli_fail(status, &error);
+        code = cli_compiled_create(arguments, model, &desc, &options, &sim, &compiled);
+        if (!code) code = go_on(arguments, sim, &after, start, sizeof start);
         code = cli_ranks_agree(processes, code);
     }
+    if (!code && !arguments->quiet && !arguments->json) cli_compiled_print(compiled);
     if (!code) code = simulate(arguments, &sim, start, sizeof start, after, NULL);
     lw_result_close(after);
     lw_sim_destroy(sim);
+    lw_compiled_destroy(compiled);
     lw_model_destroy(model);
     return code;
 }

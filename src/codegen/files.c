@@ -1,4 +1,5 @@
 // files.c -- the files of a generated model: header, source, example, build files.
+#define _XOPEN_SOURCE 700 // open_memstream
 #include "base/file.h"
 #include "base/numbers.h"
 #include "codegen/casadi.h"
@@ -6,12 +7,14 @@
 #include "codegen/functions.h"
 #include "codegen/lanes.h"
 #include "codegen/loops.h"
+#include "codegen/sources.h"
 #include "codegen/writer.h"
 
 #include <linkwork/codegen.h>
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -191,7 +194,7 @@ static void print_header(FILE *file, const lwi_codegen_writer *w)
     fprintf(file, "extern const double %s_v0[%s_NV];\n", w->name, w->upper);
     if (m->nstate > 0) fprintf(file, "extern const double %s_x0[%s_NX];\n", w->name, w->upper);
     for (int i = 0; i < LW_CODEGEN_COUNT; i++)
-        if (lwi_codegen_applies(w->elements, i)) print_declaration(file, w, i);
+        if (lwi_codegen_wanted(w, i)) print_declaration(file, w, i);
     lwi_codegen_descriptor_header(file, w, "");
     fputs("\n#ifdef __cplusplus\n}\n#endif\n#endif\n", file);
 }
@@ -220,10 +223,10 @@ static void print_source(FILE *file, lwi_codegen_writer *w)
             w->name, lw_version(), w->name);
     fputs("#include <math.h>\n\n", file);
     print_tables(file, w);
-    if (w->lanes > 0) lwi_codegen_scalar_circular(file);
+    if (w->circular) lwi_codegen_scalar_circular(file);
     if (w->elements->loops) lwi_codegen_print_check(file);
     for (int i = 0; i < LW_CODEGEN_COUNT; i++) {
-        if (!lwi_codegen_applies(w->elements, i)) continue;
+        if (!lwi_codegen_wanted(w, i)) continue;
         if (i == LW_CODEGEN_project_positions)
             fputs("\n// A step of Newton's method.\nstatic int position_step(double q[], double "
                   "step[])\n{\n",
@@ -436,7 +439,7 @@ static lw_status build_graphs(lwi_codegen_writer *w, lwi_arena *arena, lw_codege
     for (int i = 0; i < LW_CODEGEN_COUNT; i++) {
         lwi_codegen_graph *g = &w->graph[i];
         if (counts) counts[i] = (lw_codegen_count){0};
-        if (!lwi_codegen_applies(w->elements, i)) continue;
+        if (!lwi_codegen_wanted(w, i)) continue;
         TRY(lwi_codegen_generators[i](g, w->elements, arena, error));
         if (g->failed) return LW_ERR_MEMORY;
         lwi_codegen_graph_live(g);
@@ -452,8 +455,25 @@ static lw_status build_graphs(lwi_codegen_writer *w, lwi_arena *arena, lw_codege
     return LW_OK;
 }
 
+// The files of lw_codegen_write, or sources in memory.
+static lw_status print_all(lwi_codegen_writer *w, lwi_codegen_sources *sources, lw_error *error)
+{
+    if (!sources) return write_all(w, error);
+    static void (*const print[])(FILE *, lwi_codegen_writer *) = {header_file, print_source,
+                                                                  lanes_header, lanes_source};
+    for (int i = 0; i < (w->lanes > 0 ? 4 : 2); i++) {
+        FILE *file = open_memstream(&sources->text[i], &sources->size[i]);
+        if (!file) return LW_ERR_MEMORY;
+        print[i](file, w);
+        if (fclose(file) != 0) return LW_ERR_MEMORY;
+    }
+    for (int i = 0; i < LW_CODEGEN_COUNT; i++)
+        if (w->graph[i].failed) return LW_ERR_MEMORY;
+    return LW_OK;
+}
+
 static lw_status generate(lwi_codegen_writer *w, const lw_allocator *allocator, lwi_arena *arena,
-                          lw_codegen_count *counts, lw_error *error)
+                          lw_codegen_count *counts, lwi_codegen_sources *sources, lw_error *error)
 {
     lwi_elements elements;
     lwi_numbers numbers;
@@ -462,8 +482,31 @@ static lw_status generate(lwi_codegen_writer *w, const lw_allocator *allocator, 
     TRY(build_graphs(w, arena, counts, error));
     if (w->casadi) TRY(lwi_casadi_create(w->model, &elements, arena, w->jacobian, error));
     if (!lwi_numbers_begin(&numbers)) return LW_ERR_MEMORY;
-    const lw_status status = write_all(w, error);
+    const lw_status status = print_all(w, sources, error);
     lwi_numbers_end(&numbers);
+    return status;
+}
+
+// Files, or in memory if `sources` is not NULL.
+static lw_status write_model(lwi_codegen_writer *w, const lw_allocator *allocator,
+                             lw_codegen_count *counts, lwi_codegen_sources *sources,
+                             lw_error *error)
+{
+    lwi_arena arena;
+    TRY(check_name(w, error));
+    if (w->lanes != 0 && w->lanes != 4 && w->lanes != 8)
+        return lwi_fail(error, LW_ERR_ARGUMENT,
+                        "lanes of generated code: expected 4 or 8, found %d", w->lanes);
+    lwi_arena_init(&arena, allocator);
+    for (int i = 0; i < LW_CODEGEN_COUNT; i++) lwi_codegen_graph_init(&w->graph[i], allocator);
+    for (int i = 0; i < LWI_CASADI_JACOBIANS; i++)
+        lwi_codegen_graph_init(&w->jacobian[i], allocator);
+    lw_status status = generate(w, allocator, &arena, counts, sources, error);
+    if (status == LW_ERR_MEMORY)
+        status = lwi_fail(error, LW_ERR_MEMORY, "no memory for the generator");
+    for (int i = 0; i < LW_CODEGEN_COUNT; i++) lwi_codegen_graph_free(&w->graph[i]);
+    for (int i = 0; i < LWI_CASADI_JACOBIANS; i++) lwi_codegen_graph_free(&w->jacobian[i]);
+    lwi_arena_free(&arena);
     return status;
 }
 
@@ -477,21 +520,29 @@ lw_status lw_codegen_write(const lw_model *model, const lw_codegen_desc *desc,
                             .name = desc->name,
                             .directory = directory,
                             .casadi = desc->casadi,
-                            .lanes = desc->lanes};
-    lwi_arena arena;
-    TRY(check_name(&w, error));
-    if (desc->lanes != 0 && desc->lanes != 4 && desc->lanes != 8)
-        return lwi_fail(error, LW_ERR_ARGUMENT,
-                        "lanes of generated code: expected 4 or 8, found %d", desc->lanes);
-    lwi_arena_init(&arena, desc->allocator);
-    for (int i = 0; i < LW_CODEGEN_COUNT; i++) lwi_codegen_graph_init(&w.graph[i], desc->allocator);
-    for (int i = 0; i < LWI_CASADI_JACOBIANS; i++)
-        lwi_codegen_graph_init(&w.jacobian[i], desc->allocator);
-    lw_status status = generate(&w, desc->allocator, &arena, counts, error);
-    if (status == LW_ERR_MEMORY)
-        status = lwi_fail(error, LW_ERR_MEMORY, "no memory for the generator");
-    for (int i = 0; i < LW_CODEGEN_COUNT; i++) lwi_codegen_graph_free(&w.graph[i]);
-    for (int i = 0; i < LWI_CASADI_JACOBIANS; i++) lwi_codegen_graph_free(&w.jacobian[i]);
-    lwi_arena_free(&arena);
+                            .lanes = desc->lanes,
+                            .circular = desc->lanes > 0,
+                            .functions = ~0u};
+    return write_model(&w, desc->allocator, counts, NULL, error);
+}
+
+lw_status lwi_codegen_print_sources(const lw_model *model, unsigned functions, int lanes,
+                                    const lw_allocator *allocator, lwi_codegen_sources *sources,
+                                    lw_error *error)
+{
+    lwi_codegen_writer w = {.model = model,
+                            .name = LWI_CODEGEN_SOURCE,
+                            .lanes = lanes,
+                            .circular = true,
+                            .functions = functions};
+    *sources = (lwi_codegen_sources){0};
+    const lw_status status = write_model(&w, allocator, NULL, sources, error);
+    if (status != LW_OK) lwi_codegen_free_sources(sources);
     return status;
+}
+
+void lwi_codegen_free_sources(lwi_codegen_sources *sources)
+{
+    for (int i = 0; i < LWI_CODEGEN_SOURCES; i++) free(sources->text[i]); // open_memstream's
+    *sources = (lwi_codegen_sources){0};
 }

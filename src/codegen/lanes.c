@@ -72,7 +72,7 @@ void lwi_codegen_lanes_header(FILE *file, const lwi_codegen_writer *w)
     fputs("#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n", file);
     fprintf(file, "enum { %s_LANES = %d };\n\n", w->upper, w->lanes);
     for (int i = 0; i < LW_CODEGEN_COUNT; i++)
-        if (lwi_codegen_applies(w->elements, i)) print_function(file, w, i, ";\n");
+        if (lwi_codegen_wanted(w, i)) print_function(file, w, i, ";\n");
     lwi_codegen_descriptor_header(file, w, "lanes_");
     fputs("\n#ifdef __cplusplus\n}\n#endif\n#endif\n", file);
 }
@@ -234,7 +234,7 @@ void lwi_codegen_lanes_source(FILE *file, lwi_codegen_writer *w)
     fputs(circular, file);
     lwi_codegen_template(file, w, macros);
     for (int i = 0; i < LW_CODEGEN_COUNT; i++) {
-        if (!lwi_codegen_applies(w->elements, i)) continue;
+        if (!lwi_codegen_wanted(w, i)) continue;
         const bool newtons = i == LW_CODEGEN_project_positions,
                    fails = lwi_codegen_returns_code(w->elements, i);
         fprintf(file, "\nstatic %s %s(", type_of(w, i),

@@ -44,6 +44,11 @@ bool lwi_codegen_applies(const lwi_elements *elements, int i)
     return true;
 }
 
+bool lwi_codegen_wanted(const lwi_codegen_writer *w, int i)
+{
+    return (w->functions >> i & 1u) && lwi_codegen_applies(w->elements, i);
+}
+
 bool lwi_codegen_returns_code(const lwi_elements *elements, int i)
 {
     if (i == LW_CODEGEN_rates) return true;

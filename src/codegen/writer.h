@@ -13,7 +13,9 @@ typedef struct lwi_codegen_writer {
     char upper[128];
     lwi_codegen_graph graph[LW_CODEGEN_COUNT];
     bool casadi;
-    int lanes; ///< 0: none
+    int lanes;          ///< 0: none
+    bool circular;      ///< sines and cosines are those of lanes, not of libm
+    unsigned functions; ///< which: bits 1u << LW_CODEGEN_...
     lwi_codegen_graph jacobian[LWI_CASADI_JACOBIANS];
 } lwi_codegen_writer;
 
@@ -24,6 +26,8 @@ extern const char *const lwi_codegen_parameters[];
 extern lwi_generate *const lwi_codegen_generators[];
 /** Does the model have the function? */
 bool lwi_codegen_applies(const lwi_elements *elements, int function);
+/** Has the model the function, and is it asked for? */
+bool lwi_codegen_wanted(const lwi_codegen_writer *writer, int function);
 /** May the function fail? */
 bool lwi_codegen_returns_code(const lwi_elements *elements, int function);
 /** Letters with NAME, UPPER and LANES replaced. */

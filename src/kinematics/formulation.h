@@ -98,8 +98,18 @@ typedef struct lwi_feedback {
     struct lwi_input_slopes *slopes;
 } lwi_feedback;
 
+typedef struct lwi_work lwi_work;
+
+/** Rates by other code than the formulation's, in the same state (compiled/run.c). */
+typedef struct lwi_rates_source {
+    /** xdot at (t, x); false: the formulation has to evaluate this state. */
+    bool (*rates)(void *user, lwi_work *, double t, const double *x, const double *inputs,
+                  double *xdot);
+    void *user;
+} lwi_rates_source;
+
 /** Workspace of one formulation for one model.  Only its creation allocates. */
-typedef struct lwi_work {
+struct lwi_work {
     const lw_model *model;
     const lwi_formulation *formulation;
     lwi_layout layout;
@@ -131,9 +141,10 @@ typedef struct lwi_work {
         same_coordinates; ///< as the rates before, of which these may take the factors: set by the caller
     /** [s] start of the first step that was kept though Newton did not converge; INFINITY: none */
     double valid_until;
+    lwi_rates_source source; ///< of steps (lwi_work_rates); `rates` NULL: the formulation alone
     bool resumed;   ///< `enter` corrects the state of a run: discrete state and ranks are kept
     lw_error error; ///< of the last failed call
-} lwi_work;
+};
 
 enum { LWI_NO_KERNEL = -1 }; ///< scalar code without kernels
 
@@ -171,6 +182,11 @@ struct lwi_formulation {
     lw_status (*enter)(lwi_work *, const lwi_snapshot *, double *x);
     /** xdot at (t, x); no allocation, no printing. inputs [ninput]. */
     lw_status (*rates)(lwi_work *, double t, const double *x, const double *inputs, double *xdot);
+    /** The rates in xdot of what the state has in addition to the motion and signals, angles of joints that close loops and the work,
+     *  where other code computed those of the motion: v [tree nv] are its speeds, which satisfy the rows.  NULL: the
+     *  state does not begin with coordinates and speeds of the tree. */
+    lw_status (*rates_beside)(lwi_work *, double t, const double *x, const double *v,
+                              const double *inputs, double *xdot);
     /** `rates` of the states in `lanes` by one kernel, in rows of LWI_LANES (tree/batch_evaluator.h), bit for bit
      *  the same.  @return the lanes that are done.  NULL: states are evaluated one by one. */
     unsigned (*rates_in_lanes)(lwi_tree_batch *, const double *t, const double *x,
@@ -227,6 +243,15 @@ struct lwi_formulation {
      *  (work->data may be NULL); NULL: nothing. */
     void (*release)(lwi_work *);
 };
+
+/** Rates of a step. */
+static inline lw_status lwi_work_rates(lwi_work *work, double t, const double *x,
+                                       const double *inputs, double *xdot)
+{
+    const lwi_rates_source *s = &work->source;
+    if (s->rates && s->rates(s->user, work, t, x, inputs, xdot)) return LW_OK;
+    return work->formulation->rates(work, t, x, inputs, xdot);
+}
 
 lw_status lwi_work_create(const lw_model *model, const lwi_formulation *formulation,
                           const lw_allocator *allocator, lwi_work **work, lw_error *error);

@@ -38,7 +38,7 @@ static lw_status rates(void *user, double t, const double *x, double *xdot)
     TRY(lwi_sim_call_back(sim, t, x));
     lwi_ranks *ranks = sim->shared.ranks;
     if (ranks) ranks->active = true;
-    const lw_status status = sim->work->formulation->rates(sim->work, t, x, sim->inputs, xdot);
+    const lw_status status = lwi_work_rates(sim->work, t, x, sim->inputs, xdot);
     if (ranks) ranks->active = false;
     if (ranks && ranks->failed)
         return lwi_fail(&sim->work->error, LW_ERR_IO, "a message between processes is lost");

@@ -194,6 +194,18 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
     return LW_OK;
 }
 
+static lw_status rates_beside(lwi_work *work, double t, const double *x, const double *v,
+                              const double *inputs, double *xdot)
+{
+    const lw_model *model = work->model;
+    aba_data *d = work->data;
+    if (!model->carries_work) return LW_OK;
+    LWI_ASSERT(!model->driven);
+    lwi_tree_evaluate(model, &d->tree, t, x, v, inputs);
+    xdot[model->tree_nq + model->tree_nv] = d->tree.power;
+    return LW_OK;
+}
+
 static lw_status observe(lwi_work *work, double t, const double *x, const double *inputs,
                          lw_observe level, lwi_snapshot *snapshot)
 {
@@ -235,6 +247,7 @@ const lwi_formulation lwi_formulation_aba = {
     .prepare = prepare,
     .enter = enter,
     .rates = rates,
+    .rates_beside = rates_beside,
     .rates_in_lanes = lwi_tree_batch_aba,
     .observe = observe,
     .scale = scale,

@@ -21,6 +21,9 @@ OPTIONAL = {
     "lw_kinematics_create": "independent", "lw_kinematics_set": "v", "lw_kinematics_reach": "desc gaps report",
     "lw_inverse_create": "desc", "lw_inverse_solve": "solution", "lw_inverse_motion": "solution",
     "lw_inverse_row": "solution", "lw_inverse_state": "q v vdot", "lw_model_actuate": "actuators", "lw_modes_shape": "re im", "lw_modes_coordinates": "re im", "lw_modes_states": "re im", "lw_modes_motion": "desc", "lw_batch_writer_create": "path", "lw_sweep_writer_create": "path",
+    "lw_compiled_create": "desc", "lw_compiled_predict": "desc", "lw_compiled_forward_dynamics": "tau",
+    "lw_compiled_forward_dynamics_many": "tau failed", "lw_compiled_rates": "x inputs xdot",
+    "lw_compiled_rates_many": "x inputs xdot failed", "lw_compiled_project_many": "failed",
     "lw_codegen_write": "counts", "lw_forward_dynamics": "tau inputs", "lw_forward_dynamics_many": "tau inputs",
     "lw_parametric_inverse": "inputs", "lw_parametric_forward": "tau inputs", "lw_inverse_dynamics": "inputs", "lw_inverse_dynamics_derivatives": "inputs",
     "lw_forward_dynamics_derivatives": "tau inputs", "lw_momenta_rates": "tau inputs", "lw_constraints_evaluate": "phi rate J gamma",
@@ -80,6 +83,7 @@ BY_FUNCTION = {
     ("lw_plot_results", "options"): "NULL", ("lw_modes_shape", "re"): "shape", ("lw_modes_shape", "im"): "shape",
 }
 BY_NAME = {
+    "failed": "marks",
     "file": '"null-out.svg"', "source": '"a"', "name": '"null"', "text": "text", "how": "text", "size": "sizeof text",
     "how_size": "sizeof text", "time": "0", "t": "0", "count": "1", "tolerance": "0", "index": "0", "instance": "0", "input": "0",
     "parameter": "0", "statistic": "LW_STATISTIC_LAST", "row": "0", "first": "0", "room": "8", "loop": "0", "column": "0", "duration": "0.1", "value": "0", "level":
@@ -87,7 +91,7 @@ BY_NAME = {
     "acceleration": "(lw_vec3){0}", "point": "(lw_vec3){0}", "axes": "LW_AXES_WORLD", "part": "0", "rows": "1", "threads": "1", "lanes": "1", "status": "LW_OK",
 }
 BY_TYPE = {
-    "const double *": "zeros", "double *": "out", "int *": "&number", "lw_error *": "&error",
+    "const double *": "zeros", "lw_compiled_info *": "&compiled_info", "double *": "out", "int *": "&number", "lw_error *": "&error",
     "FILE *": "file", "void *": "NULL", "const lw_allocator *": "NULL", "lw_progress": "NULL", "lw_row": "NULL", "lw_input_callback": "NULL", "lw_input_jacobian": "NULL", "lw_interrupt": "NULL",
     "lw_batch_row": "NULL", "callback": "NULL", "lw_summary *": "&summary", "lw_step_times *": "&times",
     "lw_store_state *": "&store_state", "lw_store_damage": "NULL", "lw_options *": "&options", "const lw_options *": "&options", "lw_plot_options *": "&plot_options",

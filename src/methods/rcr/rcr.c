@@ -412,6 +412,25 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
     return LW_OK;
 }
 
+static lw_status rates_beside(lwi_work *work, double t, const double *x, const double *v,
+                              const double *inputs, double *xdot)
+{
+    const lw_model *model = work->model;
+    lwi_rcr_work *d = work->data;
+    lwi_tree_work *tree = &d->tree;
+    LWI_ASSERT(!model->driven && !d->momenta);
+    if (d->auxiliary.n == 0 && d->auxiliary.at_work < 0) return LW_OK;
+    place_tree(work, t, x);
+    if (model->tree_nv) memcpy(d->v, v, (size_t)model->tree_nv * sizeof *v);
+    d->by_dense = false;
+    move(work, t, model->nforce > 0 ? READ_ALL : READ_NEEDED);
+    lwi_auxiliary_rates(model, &d->auxiliary, tree->joint_q, tree->joint_qd, xdot);
+    if (d->auxiliary.at_work < 0) return LW_OK;
+    d->mount_power = lwi_cut_loads(&d->cut, tree, t, d->v, inputs);
+    xdot[d->auxiliary.at_work] = tree->power + d->mount_power;
+    return LW_OK;
+}
+
 // ------------------------------------------------------------------------------------- partition
 
 // A new partition must have a smallest pivot larger by BETTER than the old one.  If there is none, the search is
@@ -802,6 +821,7 @@ const lwi_formulation lwi_formulation_rcr = {
     .prepare = prepare,
     .enter = enter,
     .rates = rates,
+    .rates_beside = rates_beside,
     .pre_step = pre_step,
     .keep = keep,
     .recall = recall,

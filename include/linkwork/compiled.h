@@ -1,0 +1,99 @@
+// compiled.h -- a model's dynamics as machine code: generated C (codegen.h), compiled by the system's compiler and
+// loaded into this program.
+//
+// What was compiled is kept in a folder and found again by its content: the generated text, the compiler's version, the
+// flags, the processor.  docs/compiled.md.
+#ifndef LINKWORK_COMPILED_H
+#define LINKWORK_COMPILED_H
+
+#include <linkwork/model.h>
+#include <linkwork/simulate.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct lw_compiled lw_compiled; ///< constant: any number of threads at a time may use it
+
+typedef struct lw_compiled_desc {
+    size_t size; ///< sizeof this struct, or 0: see linkwork.h
+    const char *
+        compiler; ///< command, words at blanks; NULL: $CC, else the first of cc, gcc, clang that is there
+    /** Folder of what was compiled: created with mode 0700; refused if others own it or can write in it.  Where it cannot be
+     *  written, what is compiled is not kept.  NULL: $XDG_CACHE_HOME/linkwork, else $HOME/.cache/linkwork */
+    const char *cache;
+    int lanes; ///< states side by side: 1, 4, 8; 0: the processor's width
+    bool
+        rates_only; ///< lw_compiled_rates and lw_compiled_project alone, for runs: it takes less time to compile
+    const lw_allocator *allocator;
+} lw_compiled_desc;
+
+typedef struct lw_compiled_info {
+    int nq, nv; ///< coordinates and speeds of the tree
+    int nstate; ///< states of signals
+    int ninput;
+    int lanes;          ///< states side by side
+    bool found;         ///< it was compiled before
+    double generating;  ///< [s] of generating the text
+    double compiling;   ///< [s] of the compiler, or what it would take; 0: it was compiled before
+    size_t letters;     ///< length of the generated text
+    char compiler[128]; ///< first line of its version
+    const char *flags;
+} lw_compiled_info;
+
+/** Generates, compiles and loads the dynamics of a model, which is not used afterwards.
+ *  @param desc  may be NULL
+ *  @return LW_ERR_UNSUPPORTED: of what no code is generated, with its name; there is no compiler, or it fails, with its first
+ *          message; LW_ERR_IO: the folder is refused; LW_ERR_MEMORY */
+LW_API lw_status lw_compiled_create(const lw_model *model, const lw_compiled_desc *desc,
+                                    lw_compiled **compiled, lw_error *error);
+/** What lw_compiled_create would find or do, without compiling; `compiling` is an estimate from the length of the text.
+ *  @return as lw_compiled_create, except for failures of the compiler */
+LW_API lw_status lw_compiled_predict(const lw_model *model, const lw_compiled_desc *desc,
+                                     lw_compiled_info *info, lw_error *error);
+/** Simulations that use it must have ended. */
+LW_API void lw_compiled_destroy(lw_compiled *compiled);
+LW_API lw_compiled_info lw_compiled_about(const lw_compiled *compiled);
+
+// Below, a function returns LW_ERR_SINGULAR where a dependent speed does not follow from the independent ones: the partition
+// is fixed (docs/codegen.md, "Closed loops").  Functions of many states mark such ones in `failed` [count] (may be NULL) and
+// leave their results undefined; each state has the bits of a single call.
+
+/** Accelerations vdot [tree nv] from efforts tau [tree nv], NULL: zero, as lw_forward_dynamics; with loops q and v must
+ *  satisfy them.      @return LW_ERR_SINGULAR; LW_ERR_UNSUPPORTED: rates_only */
+LW_API lw_status lw_compiled_forward_dynamics(const lw_compiled *compiled, const double *q,
+                                              const double *v, const double *tau, double *vdot);
+/** @param q  [count][tree nq];  @param v, tau, vdot  [count][tree nv]
+ *  @return LW_ERR_SINGULAR: one of the states failed */
+LW_API lw_status lw_compiled_forward_dynamics_many(const lw_compiled *compiled, int count,
+                                                   const double *q, const double *v,
+                                                   const double *tau, double *vdot,
+                                                   unsigned char *failed);
+/** Rates of coordinates, speeds and states of signals.  With loops dependent speeds are those that follow from the
+ *  independent ones in v.
+ *  @param x, xdot  [nstate], may be NULL if there are none;  @param inputs  [ninput], NULL: zero */
+LW_API lw_status lw_compiled_rates(const lw_compiled *compiled, double t, const double *q,
+                                   const double *v, const double *x, const double *inputs,
+                                   double *qdot, double *vdot, double *xdot);
+/** @param t  [count];  @param inputs  [count][ninput] or NULL */
+LW_API lw_status lw_compiled_rates_many(const lw_compiled *compiled, int count, const double *t,
+                                        const double *q, const double *v, const double *x,
+                                        const double *inputs, double *qdot, double *vdot,
+                                        double *xdot, unsigned char *failed);
+/** Closes the loops: dependent coordinates in q by Newton's method, then dependent speeds in v.
+ *  @return LW_ERR_SINGULAR: also no convergence; q and v are then undefined */
+LW_API lw_status lw_compiled_project(const lw_compiled *compiled, double t, double *q, double *v);
+LW_API lw_status lw_compiled_project_many(const lw_compiled *compiled, int count, const double *t,
+                                          double *q, double *v, unsigned char *failed);
+
+/** The rates of a simulation's steps by compiled code; all else stays as it was.  Where a state has no finite rates by it, the
+ *  simulation's formulation evaluates that state.  Results agree within the tolerances of the steps, not in each bit.
+ *  `compiled` must outlive the simulation; its model must be that of the simulation, or have the same description.
+ *  @return LW_ERR_UNSUPPORTED, with the reason in lw_sim_error: the formulation has another state than coordinates and speeds of
+ *          the tree (`aba` and `rcr` have it, without momenta); the model has drives, or forces with modes */
+LW_API lw_status lw_sim_use_compiled(lw_sim *sim, const lw_compiled *compiled);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

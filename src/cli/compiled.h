@@ -1,0 +1,16 @@
+// compiled.h -- runs with compiled rates: --compiled.
+#ifndef LWI_CLI_COMPILED_H
+#define LWI_CLI_COMPILED_H
+
+#include "cli/cli.h"
+
+/** lw_sim_create, and compiled rates as --compiled requires.
+ *  @param compiled  out: to be destroyed after the simulation; NULL: none
+ *  @param options   the formulation may be chosen */
+cli_exit cli_compiled_create(const cli_arguments *arguments, const lw_model *model,
+                             const lw_sim_desc *desc, lw_options *options, lw_sim **sim,
+                             lw_compiled **compiled);
+/** One line about it. */
+void cli_compiled_print(const lw_compiled *compiled);
+
+#endif

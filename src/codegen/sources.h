@@ -1,0 +1,28 @@
+// sources.h -- generated code in memory, for those that compile and load it themselves.
+#ifndef LWI_CODEGEN_SOURCES_H
+#define LWI_CODEGEN_SOURCES_H
+
+#include "base/base.h"
+
+#include <linkwork/codegen.h>
+
+/** The name of the model in these sources. */
+#define LWI_CODEGEN_SOURCE "generated"
+
+enum { LWI_CODEGEN_SOURCES = 4 };
+
+/** The letters of generated.h, generated.c and, with lanes, generated_lanes.h, generated_lanes.c; NULL: there is none. */
+typedef struct lwi_codegen_sources {
+    char *text[LWI_CODEGEN_SOURCES];
+    size_t size[LWI_CODEGEN_SOURCES];
+} lwi_codegen_sources;
+
+/** @param functions  which: bits 1u << LW_CODEGEN_forward_dynamics, ...
+ *  @param lanes      0: none, 4 or 8
+ *  @return as lw_codegen_write; all are then NULL */
+lw_status lwi_codegen_print_sources(const lw_model *model, unsigned functions, int lanes,
+                                    const lw_allocator *allocator, lwi_codegen_sources *sources,
+                                    lw_error *error);
+void lwi_codegen_free_sources(lwi_codegen_sources *sources);
+
+#endif

@@ -1,0 +1,204 @@
+// cache.c -- files of compiled models: found, kept, and the oldest removed.
+#define _XOPEN_SOURCE 700
+#include "compiled/cache.h"
+
+#include "base/sha256.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// Behind the bytes of a shared object, which loaders ignore: this and their SHA-256.
+#define MARK "linkwork sha256 "
+enum { MARK_SIZE = sizeof MARK - 1, END = MARK_SIZE + LWI_SHA256_SIZE - 1, LARGEST = 1 << 28 };
+
+enum { MAX_FILES = 1000 }; // that are kept
+
+// ---------------------------------------------------------------------------------------- the folder
+
+static bool join(char path[LWI_CACHE_PATH], const char *folder, const char *name)
+{
+    return snprintf(path, LWI_CACHE_PATH, "%s/%s", folder, name) < LWI_CACHE_PATH;
+}
+
+// The place of the folder and of its parent, which may be missing, too; false: there is none.
+static bool find_place(const char *given, char *parent, char *path)
+{
+    const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    parent[0] = 0;
+    if (given) return snprintf(path, LWI_CACHE_PATH, "%s", given) < LWI_CACHE_PATH && *given;
+    if (base && base[0] == '/') { // others are to be ignored, says the standard of the variable
+        if (snprintf(parent, LWI_CACHE_PATH, "%s", base) >= LWI_CACHE_PATH) return false;
+    } else if (!home || home[0] != '/' || !join(parent, home, ".cache")) {
+        return false;
+    }
+    return join(path, parent, "linkwork");
+}
+
+static bool is_private(const struct stat *about)
+{
+    return about->st_uid == geteuid() && !(about->st_mode & (S_IWGRP | S_IWOTH));
+}
+
+lw_status lwi_cache_open(const char *given, lwi_cache *cache, lw_error *error)
+{
+    char parent[LWI_CACHE_PATH], path[LWI_CACHE_PATH];
+    struct stat about;
+    cache->path[0] = 0;
+    if (!find_place(given, parent, path)) return LW_OK;
+    if (parent[0]) mkdir(parent, 0700);
+    mkdir(path, 0700);
+    if (stat(path, &about) != 0 || !S_ISDIR(about.st_mode)) return LW_OK;
+    if (!is_private(&about))
+        return lwi_fail(
+            error, LW_ERR_IO,
+            "the folder of compiled models, %s, %s (mode %04o): expected a folder of this "
+            "user in which no other can write; XDG_CACHE_HOME names another place",
+            path,
+            about.st_uid == geteuid() ? "can be written by others" : "belongs to another user",
+            (unsigned)about.st_mode & 07777u);
+    strcpy(cache->path, path);
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------- finding
+
+static bool file_of(const lwi_cache *cache, const char *key, char path[LWI_CACHE_PATH])
+{
+    char name[LWI_SHA256_SIZE + 8];
+    snprintf(name, sizeof name, "%s.so", key);
+    return cache->path[0] && join(path, cache->path, name);
+}
+
+static bool read_all(int file, char *bytes, size_t size)
+{
+    for (size_t n = 0; n < size;) {
+        const ssize_t got = read(file, bytes + n, size - n);
+        if (got == 0 || (got < 0 && errno != EINTR)) return false;
+        n += got > 0 ? (size_t)got : 0;
+    }
+    return true;
+}
+
+static bool write_all(int file, const char *bytes, size_t size)
+{
+    for (size_t n = 0; n < size;) {
+        const ssize_t put = write(file, bytes + n, size - n);
+        if (put < 0 && errno != EINTR) return false;
+        n += put > 0 ? (size_t)put : 0;
+    }
+    return true;
+}
+
+// MARK and the hash of what is before it.
+static bool is_whole(const char *bytes, size_t size)
+{
+    char hash[LWI_SHA256_SIZE];
+    lwi_sha256_of(bytes, size - END, hash);
+    const char *end = bytes + size - END;
+    return !memcmp(end, MARK, MARK_SIZE) && !memcmp(end + MARK_SIZE, hash, LWI_SHA256_SIZE - 1);
+}
+
+static bool check(int file)
+{
+    struct stat about;
+    if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode) || !is_private(&about)) return false;
+    if (about.st_size <= END || about.st_size > LARGEST) return false;
+    const size_t size = (size_t)about.st_size;
+    char *bytes = malloc(size);
+    const bool whole = bytes && read_all(file, bytes, size) && is_whole(bytes, size);
+    free(bytes);
+    return whole;
+}
+
+bool lwi_cache_find(const lwi_cache *cache, const char *key, char path[LWI_CACHE_PATH])
+{
+    if (!file_of(cache, key, path)) return false;
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (file < 0) return false;
+    const bool whole = check(file);
+    if (whole) futimens(file, NULL); // used: not among the oldest
+    close(file);
+    return whole;
+}
+
+// ------------------------------------------------------------------------------------------- keeping
+
+lw_status lwi_cache_begin(const lwi_cache *cache, char folder[LWI_CACHE_PATH], lw_error *error)
+{
+    const char *variable = getenv("TMPDIR");
+    const char *temporary = variable && variable[0] == '/' ? variable : "/tmp";
+    if (cache->path[0] && join(folder, cache->path, "new-XXXXXX") && mkdtemp(folder)) return LW_OK;
+    if (join(folder, temporary, "linkwork-XXXXXX") && mkdtemp(folder)) return LW_OK;
+    return lwi_fail(error, LW_ERR_IO, "no folder to compile in: %s: %s", temporary,
+                    strerror(errno));
+}
+
+// Adds the mark: the file is then whole.
+static bool finish(const char *path)
+{
+    char end[END + 1];
+    struct stat about;
+    const int file = open(path, O_RDWR | O_CLOEXEC);
+    if (file < 0) return false;
+    bool done = fstat(file, &about) == 0 && about.st_size > 0 && about.st_size < LARGEST;
+    const size_t size = done ? (size_t)about.st_size : 0;
+    char *bytes = malloc(size + 1);
+    done = done && bytes && read_all(file, bytes, size);
+    if (done) {
+        memcpy(end, MARK, MARK_SIZE);
+        lwi_sha256_of(bytes, size, end + MARK_SIZE);
+        done = write_all(file, end, END) && fchmod(file, 0600) == 0;
+    }
+    free(bytes);
+    return close(file) == 0 && done;
+}
+
+// Removes the file that was not used for the longest time, where there are too many.
+static void remove_oldest(const char *folder)
+{
+    char path[LWI_CACHE_PATH], oldest[LWI_CACHE_PATH] = "";
+    struct timespec when = {0};
+    struct stat about;
+    int files = 0;
+    DIR *list = opendir(folder);
+    for (struct dirent *entry; list && (entry = readdir(list));) {
+        const char *dot = strrchr(entry->d_name, '.');
+        if (!dot || strcmp(dot, ".so") != 0 || !join(path, folder, entry->d_name)) continue;
+        if (stat(path, &about) != 0) continue;
+        files++;
+        const struct timespec t = about.st_mtim;
+        if (oldest[0] &&
+            (t.tv_sec > when.tv_sec || (t.tv_sec == when.tv_sec && t.tv_nsec >= when.tv_nsec)))
+            continue;
+        when = t;
+        strcpy(oldest, path);
+    }
+    if (list) closedir(list);
+    if (files > MAX_FILES) unlink(oldest);
+}
+
+void lwi_cache_keep(const lwi_cache *cache, const char *key, const char *built,
+                    char path[LWI_CACHE_PATH])
+{
+    if (file_of(cache, key, path) && !strncmp(built, cache->path, strlen(cache->path)) &&
+        finish(built) && rename(built, path) == 0)
+        remove_oldest(cache->path);
+    else
+        snprintf(path, LWI_CACHE_PATH, "%s", built);
+}
+
+void lwi_cache_end(const char *folder)
+{
+    char path[LWI_CACHE_PATH];
+    DIR *list = opendir(folder);
+    for (struct dirent *entry; list && (entry = readdir(list));)
+        if (join(path, folder, entry->d_name)) unlink(path); // "." and ".." stay
+    if (list) closedir(list);
+    rmdir(folder);
+}

@@ -1,0 +1,32 @@
+// calls.h -- what a compiled model exports: one table, the same declaration here and in its text.
+#ifndef LWI_COMPILED_CALLS_H
+#define LWI_COMPILED_CALLS_H
+
+/** Of the table below; a part of the key of what is cached. */
+#define LWI_CALLS_VERSION 1
+#define LWI_CALLS_SYMBOL "lwi_calls_of_model"
+
+// Numbers that functions return are 0 or one that says what failed; failed [n] marks states.  consistent [nv], or NULL: the
+// speeds of the rates, of which the dependent ones follow from the others.
+#define LWI_CALLS(X)                                                                               \
+    X(typedef struct lwi_calls {                                                                   \
+        int version, nq, nv, nx, nu, lanes;                                                        \
+        int (*forward)(const double *q, const double *v, const double *tau, double *vdot);         \
+        int (*rates)(double t, const double *q, const double *v, const double *x, const double *u, \
+                     double *qdot, double *vdot, double *xdot, double *consistent);                \
+        int (*project)(double t, double *q, double *v);                                            \
+        int (*forward_many)(int n, const double *q, const double *v, const double *tau,            \
+                            double *vdot, unsigned char *failed);                                  \
+        int (*rates_many)(int n, const double *t, const double *q, const double *v,                \
+                          const double *x, const double *u, double *qdot, double *vdot,            \
+                          double *xdot, unsigned char *failed);                                    \
+        int (*project_many)(int n, const double *t, double *q, double *v, unsigned char *failed);  \
+    } lwi_calls;)
+
+#define LWI_CALLS_DECLARED(...) __VA_ARGS__
+#define LWI_CALLS_LETTERS_(...) #__VA_ARGS__
+#define LWI_CALLS_LETTERS LWI_CALLS(LWI_CALLS_LETTERS_)
+
+LWI_CALLS(LWI_CALLS_DECLARED)
+
+#endif

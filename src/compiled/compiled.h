@@ -1,0 +1,20 @@
+// compiled.h -- a loaded model.
+#ifndef LWI_COMPILED_COMPILED_H
+#define LWI_COMPILED_COMPILED_H
+
+#include "base/base.h"
+#include "compiled/calls.h"
+
+#include <linkwork/compiled.h>
+
+struct lw_compiled {
+    lw_allocator allocator;
+    void *library; ///< of dlopen
+    const lwi_calls *calls;
+    lw_compiled_info info;
+};
+
+/** The functions of a model in arrays of many states, and the table of all: C that is compiled with what codegen generates. */
+extern const char lwi_calls_source[];
+
+#endif

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""linkwork run --compiled: when it compiles, what it says where it cannot, and its rows.
+
+usage: test_compiled.py PROGRAM COMPILER
+"""
+import csv
+import os
+import subprocess
+import sys
+import unittest
+
+from program import PARALLELOGRAM, Program
+
+STOPS = """linkwork: 1
+bodies:
+  slider: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0]}
+joints:
+  rail: {type: prismatic, between: [ground, slider], at: [0, 0, 0], axis: [1, 0, 0], qd: [1],
+         limits: {q0: {lower: -1, upper: 0.05, stiffness: 1e4}}}
+simulation: {duration: 0.1, sample: 0.05}
+"""
+COMPILER = [""]
+
+
+class Compiled(Program):
+    def setUp(self):
+        super().setUp()
+        self.environment = dict(os.environ, XDG_CACHE_HOME=self.path("cache"), CC=COMPILER[0])
+
+    def run_with(self, model, *arguments, **environment):
+        return subprocess.run([sys.argv[1], "run", model, *arguments], env={**self.environment, **environment},
+                              capture_output=True, text=True, check=False)
+
+    def rows(self, name):
+        with open(self.path(name), newline="", encoding="utf-8") as file:
+            rows = list(csv.reader(row for row in file if not row.startswith("#")))
+        return rows[0], [[float(x) for x in row] for row in rows[1:]]
+
+    def test_on_compiles_once(self):
+        model = self.write("loop.yaml", PARALLELOGRAM.replace("duration: 1,", "duration: 0.3,"))
+        for expected in ("compiled     in ", "compiled     found"):
+            done = self.run_with(model, "--compiled", "on", "-o", self.path("on.csv"))
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertIn(expected, done.stdout)
+        self.assertIn("method       rcr", done.stdout)
+        self.run_with(model, "-o", self.path("off.csv"), "--formulation", "rcr")
+        head, on = self.rows("on.csv")
+        other, off = self.rows("off.csv")
+        self.assertEqual((head, len(on)), (other, len(off)))
+        poses = [i for i, name in enumerate(head) if name.endswith((".x", ".z", ".qd0"))]
+        self.assertGreater(len(poses), 6)
+        for a, b in zip(on, off):
+            for i in poses:
+                self.assertAlmostEqual(a[i], b[i], delta=1e-5, msg=head[i])
+
+    def test_auto_is_off_where_the_run_is_short(self):
+        done = self.run_with(self.model, "--compiled", "auto")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertNotIn("compiled", done.stdout)
+        self.run_with(self.model, "--compiled", "on")
+        done = self.run_with(self.model, "--compiled", "auto")  # there is something now
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("compiled     found", done.stdout)
+
+    def test_without_compiler(self):
+        done = self.run_with(self.model, "--compiled", "on", CC="/nonexistent")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--compiled on: the compiler of CC, '/nonexistent', cannot be called", done.stderr)
+        done = self.run_with(self.model, "--compiled", "auto", CC="/nonexistent")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("--compiled auto: not compiled: the compiler of CC", done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1)
+        self.assertNotIn("compiled", done.stdout)
+
+    def test_models_and_formulations_without_it(self):
+        model = self.write("stops.yaml", STOPS)
+        for name, arguments, reason in ((model, (), "rail"), (self.model, ("--formulation", "hdca"), "hdca cannot use")):
+            done = self.run_with(name, "--compiled", "on", *arguments)
+            self.assertEqual(done.returncode, 2, done.stdout)
+            self.assertIn(reason, done.stderr)
+            done = self.run_with(name, *arguments)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.run_with(model, "--compiled", "auto")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("not compiled", done.stderr)
+
+    def test_use(self):
+        for arguments, text in ((("--compiled", "maybe"), "expected off, on or auto"),
+                                (("--compiled", "on", "--checkpoint", self.path("c")), "without checkpoints")):
+            done = self.run_with(self.model, *arguments)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(text, done.stderr)
+
+
+if __name__ == "__main__":
+    COMPILER[0] = sys.argv.pop()
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,453 @@
+// test_compiled.c -- compiled models: the numbers of the library, the folder they are kept in, and what is refused.
+#include "support/counted_malloc.h"
+
+#include "codegen/generated.h"
+#include "support/random_model.h"
+
+#include <fcntl.h>
+#include <glob.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+static char cache[256];
+
+// An empty cache of this test alone.
+static void new_cache(const char *name)
+{
+    char where[200];
+    assert_non_null(getcwd(where, sizeof where));
+    snprintf(cache, sizeof cache, "%.150s/%s/%.20s", where, folder, name);
+}
+
+static lw_compiled_desc desc_of(int lanes, bool rates_only)
+{
+    return (lw_compiled_desc){
+        .compiler = LW_C_COMPILER, .cache = cache, .lanes = lanes, .rates_only = rates_only};
+}
+
+static lw_compiled *compiled(const lw_model *model, lw_compiled_desc desc)
+{
+    lw_compiled *c = NULL;
+    lw_error error = {0};
+    if (lw_compiled_create(model, &desc, &c, &error) != LW_OK) fail_msg("%s", error.text);
+    return c;
+}
+
+static lw_model *four_bar(void)
+{
+    return read_model("examples/models/four_bar.yaml", LW_BASE_AUTO);
+}
+
+// ------------------------------------------------------------------------------------------ numbers
+
+enum { MOST = 64, STATES = 19 };
+
+// States that satisfy the loops, near the start.
+static void states(const lw_compiled *c, const lw_model *model, int n, double q[], double v[])
+{
+    const int nq = lw_model_tree_nq(model), nv = lw_model_tree_nv(model);
+    uint64_t seed = 5;
+    for (int k = 0; k < n; k++) {
+        double *qk = q + k * nq, *vk = v + k * nv;
+        lw_model_tree_start(model, qk, vk);
+        for (int i = 0; i < nq; i++) qk[i] += lwt_random(&seed, -0.1, 0.1);
+        for (int i = 0; i < nv; i++) vk[i] += lwt_random(&seed, -1, 1);
+        OK(lw_compiled_project(c, 0, qk, vk));
+    }
+}
+
+static void expect_numbers(const char *file, int lanes)
+{
+    static double q[STATES * MOST], v[STATES * MOST], tau[STATES * MOST], a[STATES * MOST];
+    static double rate[STATES * MOST], b[STATES * MOST], expected[MOST], one[MOST], qdot[MOST];
+    static const double t[STATES];
+    unsigned char failed[STATES];
+    lw_model *model = read_model(file, LW_BASE_AUTO);
+    lw_compiled *c = compiled(model, desc_of(lanes, false));
+    lw_dynamics *dynamics = NULL;
+    const int nq = lw_model_tree_nq(model), nv = lw_model_tree_nv(model);
+    uint64_t seed = 9;
+    assert_int_equal(lanes, lw_compiled_about(c).lanes);
+    assert_int_equal(nq, lw_compiled_about(c).nq);
+    OK(lw_dynamics_create(model, NULL, &dynamics, NULL));
+    states(c, model, STATES, q, v);
+    for (int i = 0; i < STATES * nv; i++) tau[i] = lwt_random(&seed, -1, 1);
+    OK(lw_compiled_forward_dynamics_many(c, STATES, q, v, tau, a, failed));
+    OK(lw_compiled_rates_many(c, STATES, t, q, v, NULL, NULL, rate, b, NULL, NULL));
+    for (int k = 0; k < STATES; k++) {
+        assert_int_equal(0, failed[k]);
+        OK(lw_forward_dynamics(dynamics, 0, q + k * nq, v + k * nv, tau + k * nv, NULL, expected));
+        expect_close(file, "acceleration", a + k * nv, expected, nv, 1e-10);
+        OK(lw_compiled_forward_dynamics(c, q + k * nq, v + k * nv, tau + k * nv, one));
+        assert_memory_equal(one, a + k * nv, (size_t)nv * sizeof *one);
+        OK(lw_forward_dynamics(dynamics, 0, q + k * nq, v + k * nv, NULL, NULL, expected));
+        expect_close(file, "rate of speed", b + k * nv, expected, nv, 1e-10);
+        OK(lw_compiled_rates(c, 0, q + k * nq, v + k * nv, NULL, NULL, qdot, one, NULL));
+        assert_memory_equal(one, b + k * nv, (size_t)nv * sizeof *one);
+        assert_memory_equal(qdot, rate + k * nq, (size_t)nq * sizeof *qdot);
+    }
+    lw_dynamics_destroy(dynamics);
+    lw_compiled_destroy(c);
+    lw_model_destroy(model);
+}
+
+static void agrees_with_the_library_and_itself_in_any_lanes(void **state)
+{
+    (void)state;
+    skip_without_compiler();
+    new_cache("numbers");
+    expect_numbers("examples/models/four_bar.yaml", 1);
+    expect_numbers("examples/models/four_bar.yaml", 4);
+    expect_numbers("examples/models/ur5.urdf", 8);
+}
+
+// Speeds off the loops: rates are those of the independent ones.
+static void rates_need_independent_speeds_alone(void **state)
+{
+    (void)state;
+    double q[MOST], v[MOST], w[MOST], qdot[2][MOST], vdot[2][MOST];
+    skip_without_compiler();
+    new_cache("speeds");
+    lw_model *model = four_bar();
+    lw_compiled *c = compiled(model, desc_of(1, true));
+    const int nv = lw_model_tree_nv(model);
+    states(c, model, 1, q, v);
+    OK(lw_compiled_rates(c, 0, q, v, NULL, NULL, qdot[0], vdot[0], NULL));
+    for (int i = 0; i < nv; i++) {
+        double alone[MOST], p[MOST];
+        memcpy(w, v, sizeof w);
+        w[i] += 0.1;
+        memcpy(alone, w, sizeof alone);
+        memcpy(p, q, sizeof p);
+        OK(lw_compiled_project(c, 0, p, alone));
+        OK(lw_compiled_rates(c, 0, q, w, NULL, NULL, qdot[1], vdot[1], NULL));
+        OK(lw_compiled_rates(c, 0, q, alone, NULL, NULL, qdot[0], vdot[0], NULL));
+        expect_close("four-bar", "qdot", qdot[1], qdot[0], nv, 1e-12);
+        expect_close("four-bar", "vdot", vdot[1], vdot[0], nv, 1e-12);
+    }
+    assert_int_equal(LW_ERR_UNSUPPORTED, lw_compiled_forward_dynamics(c, q, v, NULL, vdot[0]));
+    lw_compiled_destroy(c);
+    lw_model_destroy(model);
+}
+
+// -------------------------------------------------------------------------------------------- runs
+
+static lw_sim *simulation(const lw_model *model, const char *formulation, const char *tolerance)
+{
+    lw_options options;
+    lw_sim *sim = NULL;
+    lw_error error = {0};
+    lw_options_default(&options);
+    OK(lw_options_set(&options, "formulation", formulation, NULL));
+    OK(lw_options_set(&options, "rtol", tolerance, NULL));
+    OK(lw_options_set(&options, "atol", tolerance, NULL));
+    const lw_sim_desc desc = {.options = &options};
+    if (lw_sim_create(model, &desc, &sim, &error) != LW_OK) fail_msg("%s", error.text);
+    return sim;
+}
+
+// Coordinates, speeds, angles of joints that close loops and the work, compared with those of the run by the library.
+static void expect_run(const char *file, const char *formulation, double end, double tolerance)
+{
+    lw_model *model = read_model(file, LW_BASE_AUTO);
+    lw_compiled *c = compiled(model, desc_of(1, true));
+    lw_sim *by_library = simulation(model, formulation, "1e-10");
+    lw_sim *sim = simulation(model, formulation, "1e-10");
+    const int nx = lw_sim_state_size(sim);
+    double x[2 * MOST], expected[2 * MOST];
+    assert_true(nx <= 2 * MOST);
+    OK(lw_sim_use_compiled(sim, c));
+    OK(lw_sim_step(sim, 0.5 * end));
+    const long before = counted_allocations;
+    OK(lw_sim_step(sim, end));
+    if (COUNTS_ALLOCATIONS) assert_int_equal(before, counted_allocations);
+    OK(lw_sim_step(by_library, end));
+    lw_sim_get_state(sim, NULL, x);
+    lw_sim_get_state(by_library, NULL, expected);
+    const int integrated = lw_model_tree_nq(model) + lw_model_tree_nv(model);
+    assert_memory_not_equal(x, expected, (size_t)integrated * sizeof *x); // by other code
+    expect_close(file, "state", x, expected, integrated, tolerance);
+    const lw_observation *o, *p;
+    OK(lw_sim_observe(sim, LW_OBSERVE_REACTION, &o));
+    OK(lw_sim_observe(by_library, LW_OBSERVE_REACTION, &p));
+    expect_close(file, "coordinate", o->q, p->q, lw_model_joint_count(model), tolerance);
+    expect_close(file, "work", &o->work, &p->work, 1, tolerance);
+    lw_sim_destroy(sim);
+    lw_sim_destroy(by_library);
+    lw_compiled_destroy(c);
+    lw_model_destroy(model);
+}
+
+static void runs_agree_within_tolerances(void **state)
+{
+    (void)state;
+    skip_without_compiler();
+    new_cache("runs");
+    expect_run("examples/models/ur5.urdf", "aba", 0.5, 1e-7);
+    expect_run("examples/models/four_bar.yaml", "rcr", 0.7, 1e-7);
+}
+
+static void simulations_that_cannot_use_it_say_why(void **state)
+{
+    (void)state;
+    skip_without_compiler();
+    new_cache("unfit");
+    lw_model *model = four_bar(), *other = read_model("examples/models/ur5.urdf", LW_BASE_AUTO);
+    lw_compiled *c = compiled(model, desc_of(1, true));
+    lw_sim *momenta = simulation(model, "hdca", "1e-6"), *arm = simulation(other, "aba", "1e-6");
+    assert_int_equal(LW_ERR_UNSUPPORTED, lw_sim_use_compiled(momenta, c));
+    assert_non_null(strstr(lw_sim_error(momenta)->text, "hdca cannot use compiled rates"));
+    assert_int_equal(LW_ERR_UNSUPPORTED, lw_sim_use_compiled(arm, c));
+    assert_non_null(strstr(lw_sim_error(arm)->text, "another model"));
+    lw_sim_destroy(momenta);
+    lw_sim_destroy(arm);
+    lw_compiled_destroy(c);
+    lw_model_destroy(model);
+    lw_model_destroy(other);
+}
+
+// ------------------------------------------------------------------------------------------- cache
+
+static bool found(const lw_model *model)
+{
+    lw_compiled *c = compiled(model, desc_of(1, true));
+    double q[MOST], v[MOST];
+    states(c, model, 1, q, v); // it works
+    const lw_compiled_info info = lw_compiled_about(c);
+    assert_true(info.letters > 1000 && info.compiler[0]);
+    assert_true(info.found ? info.compiling == 0 : info.compiling > 0);
+    lw_compiled_destroy(c);
+    return info.found;
+}
+
+// The only file of the cache.
+static void find_file(char path[400])
+{
+    char pattern[300];
+    glob_t files;
+    snprintf(pattern, sizeof pattern, "%s/*", cache);
+    assert_int_equal(0, glob(pattern, 0, NULL, &files));
+    assert_int_equal(1, files.gl_pathc); // no folder that was built in is left
+    snprintf(path, 400, "%s", files.gl_pathv[0]);
+    globfree(&files);
+}
+
+static void damage(const char *path, long at)
+{
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(0, fseek(file, at, at < 0 ? SEEK_END : SEEK_SET));
+    const int byte = fgetc(file);
+    assert_int_equal(0, fseek(file, -1, SEEK_CUR));
+    fputc(byte ^ 1, file);
+    fclose(file);
+}
+
+static void files_are_found_again_and_damaged_ones_built_again(void **state)
+{
+    (void)state;
+    char path[400];
+    struct stat about;
+    skip_without_compiler();
+    new_cache("files");
+    lw_model *model = four_bar();
+    lw_compiled_info info = {0};
+    const lw_compiled_desc desc = desc_of(1, true);
+    OK(lw_compiled_predict(model, &desc, &info, NULL));
+    assert_true(!info.found && info.compiling > 0);
+    assert_false(found(model));
+    assert_int_equal(0, stat(cache, &about));
+    assert_int_equal(0700, about.st_mode & 0777);
+    assert_true(found(model));
+    OK(lw_compiled_predict(model, &desc, &info, NULL));
+    assert_true(info.found && info.compiling == 0);
+    find_file(path);
+    const long places[] = {3000, -40, 0}; // in the code, in the checksum, at the head
+    for (int i = 0; i < 3; i++) {
+        damage(path, places[i]);
+        assert_false(found(model));
+        assert_true(found(model));
+    }
+    assert_int_equal(0, truncate(path, 1000));
+    assert_false(found(model));
+    assert_int_equal(0, truncate(path, 0));
+    assert_false(found(model));
+    assert_int_equal(0, chmod(path, 0622)); // somebody may have written it
+    assert_false(found(model));
+    assert_true(found(model));
+    find_file(path);
+    lw_model_destroy(model);
+}
+
+static void a_folder_that_others_can_write_is_refused(void **state)
+{
+    (void)state;
+    lw_error error = {0};
+    lw_compiled *c = NULL;
+    skip_without_compiler();
+    new_cache("open");
+    lw_model *model = four_bar();
+    const lw_compiled_desc desc = desc_of(1, true);
+    for (mode_t mode = 020; mode; mode = mode == 020 ? 02 : 0) {
+        mkdir(cache, 0700);
+        assert_int_equal(0, chmod(cache, 0700 | mode));
+        assert_int_equal(LW_ERR_IO, lw_compiled_create(model, &desc, &c, &error));
+        assert_non_null(strstr(error.text, cache));
+        assert_non_null(strstr(error.text, "can be written by others"));
+    }
+    assert_int_equal(0, chmod(cache, 0755)); // to be read is harmless
+    assert_false(found(model));
+    lw_model_destroy(model);
+}
+
+// Also as root: where a file is in its place no folder can be made.
+static void without_a_folder_it_is_compiled_each_time(void **state)
+{
+    (void)state;
+    skip_without_compiler();
+    new_cache("none");
+    lw_model *model = four_bar();
+    fclose(fopen(cache, "w"));
+    assert_false(found(model));
+    assert_false(found(model));
+    if (geteuid() != 0) {
+        new_cache("read-only");
+        assert_int_equal(0, mkdir(cache, 0500));
+        assert_false(found(model));
+        assert_false(found(model));
+        rmdir(cache);
+    }
+    lw_model_destroy(model);
+}
+
+static void the_folder_is_that_of_the_variables(void **state)
+{
+    (void)state;
+    char path[400], *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    lw_compiled *c = NULL;
+    skip_without_compiler();
+    new_cache("home");
+    lw_model *model = four_bar();
+    const lw_compiled_desc desc = {.compiler = LW_C_COMPILER, .lanes = 1, .rates_only = true};
+    char before[2][400];
+    snprintf(before[0], 400, "%s", xdg ? xdg : "");
+    snprintf(before[1], 400, "%s", home ? home : "");
+    setenv("XDG_CACHE_HOME", cache, 1);
+    OK(lw_compiled_create(model, &desc, &c, NULL));
+    lw_compiled_destroy(c);
+    snprintf(path, sizeof path, "%s", cache);
+    snprintf(cache, sizeof cache, "%.200s/linkwork", path);
+    assert_true(found(model));
+    setenv("HOME", path, 1);
+    setenv("XDG_CACHE_HOME", "relative", 1); // to be ignored
+    OK(lw_compiled_create(model, &desc, &c, NULL));
+    lw_compiled_destroy(c);
+    snprintf(cache, sizeof cache, "%.200s/.cache/linkwork", path);
+    assert_true(found(model));
+    before[0][0] ? setenv("XDG_CACHE_HOME", before[0], 1) : unsetenv("XDG_CACHE_HOME");
+    before[1][0] ? setenv("HOME", before[1], 1) : unsetenv("HOME");
+    lw_model_destroy(model);
+}
+
+static void two_processes_build_at_once(void **state)
+{
+    (void)state;
+    enum { PROCESSES = 4 };
+    char path[400];
+    pid_t child[PROCESSES];
+    skip_without_compiler();
+    new_cache("several");
+    lw_model *model = four_bar();
+    for (int i = 0; i < PROCESSES; i++) {
+        child[i] = fork();
+        assert_true(child[i] >= 0);
+        if (child[i] > 0) continue;
+        lw_compiled *c = NULL;
+        const lw_compiled_desc desc = desc_of(1, true);
+        _exit(lw_compiled_create(model, &desc, &c, NULL) == LW_OK ? 0 : 1);
+    }
+    for (int i = 0; i < PROCESSES; i++) {
+        int status = 1;
+        assert_int_equal(child[i], waitpid(child[i], &status, 0));
+        assert_int_equal(0, status);
+    }
+    assert_true(found(model));
+    find_file(path);
+    lw_model_destroy(model);
+}
+
+// ----------------------------------------------------------------------------------------- compilers
+
+static void expect_failure(const lw_model *model, const char *compiler, const char *text)
+{
+    lw_error error = {0};
+    lw_compiled *c = NULL;
+    const lw_compiled_desc desc = {.compiler = compiler, .cache = cache};
+    assert_int_equal(LW_ERR_UNSUPPORTED, lw_compiled_create(model, &desc, &c, &error));
+    assert_null(c);
+    if (!strstr(error.text, text)) fail_msg("'%s' without '%s'", error.text, text);
+}
+
+static void compilers_that_are_missing_or_fail_are_named(void **state)
+{
+    (void)state;
+    char script[300];
+    new_cache("compilers");
+    lw_model *model = four_bar();
+    expect_failure(model, "/nonexistent", "'/nonexistent', cannot be called: No such file");
+    expect_failure(model, "false", "'false', cannot be called");
+    expect_failure(model, "  ", "expected a command of one to 16 words");
+    setenv("CC", "/nonexistent too", 1);
+    expect_failure(model, NULL, "the compiler of CC, '/nonexistent too', cannot be called");
+    unsetenv("CC");
+    snprintf(script, sizeof script, "%s/%s", folder, "failing-compiler");
+    FILE *file = fopen(script, "w");
+    assert_non_null(file);
+    fputs("#!/bin/sh\ncase \"$*\" in *--version*) echo failing 1.0; exit 0;; esac\n"
+          "echo 'a note'; echo 'x.c:3: error: nothing goes' >&2; exit 3\n",
+          file);
+    fclose(file);
+    assert_int_equal(0, chmod(script, 0700));
+    expect_failure(model, script, "fails with code 3: x.c:3: error: nothing goes");
+    char pattern[300];
+    glob_t files;
+    snprintf(pattern, sizeof pattern, "%s/*", cache);
+    assert_int_equal(GLOB_NOMATCH, glob(pattern, 0, NULL, &files));
+    lw_model_destroy(model);
+}
+
+static void what_is_not_generated_is_named(void **state)
+{
+    (void)state;
+    static const char text[] = "linkwork: 1\ngenerate: {chain: {n: 65}}\n";
+    lw_model *model = NULL;
+    lw_error error = {0};
+    lw_compiled *c = NULL;
+    const lw_read_desc read = {.format = "yaml"};
+    skip_without_compiler();
+    new_cache("refused");
+    if (lw_model_parse(text, strlen(text), "text", &read, &model, NULL, &error) != LW_OK)
+        fail_msg("%s", error.text);
+    const lw_compiled_desc desc = desc_of(0, false);
+    assert_int_equal(LW_ERR_UNSUPPORTED, lw_compiled_create(model, &desc, &c, &error));
+    assert_non_null(strstr(error.text, "65"));
+    lw_model_destroy(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(agrees_with_the_library_and_itself_in_any_lanes),
+        cmocka_unit_test(rates_need_independent_speeds_alone),
+        cmocka_unit_test(runs_agree_within_tolerances),
+        cmocka_unit_test(simulations_that_cannot_use_it_say_why),
+        cmocka_unit_test(files_are_found_again_and_damaged_ones_built_again),
+        cmocka_unit_test(a_folder_that_others_can_write_is_refused),
+        cmocka_unit_test(without_a_folder_it_is_compiled_each_time),
+        cmocka_unit_test(the_folder_is_that_of_the_variables),
+        cmocka_unit_test(two_processes_build_at_once),
+        cmocka_unit_test(compilers_that_are_missing_or_fail_are_named),
+        cmocka_unit_test(what_is_not_generated_is_named),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
