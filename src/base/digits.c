@@ -4,9 +4,9 @@
 //
 //     x 10^k = m 5^k 2^(e + k),   k = 16 - X
 //
-// m has 64 bits with its zeros at the end, 5^k the first 128 of its bits, their product 192.  Up to 5^54 it is exact:
-// ties are rounded to even, as by `printf`.  Beyond, the rest of 5^k is below 8 units of 2^64 in the product.  Numbers
-// that are so close to the middle between two results are left to the caller.
+// m has 53 bits, 5^k the first 128 of its bits.  With m moved by up to ten bits their product has the integer above its
+// lowest 128 bits.  Up to 5^54 it is exact: ties are rounded to even, as by `printf`.  Beyond, the rest of 5^k is below 8
+// units of 2^64 in the product.  Numbers that are so close to the middle between two results are left to the caller.
 #include "base/numbers.h"
 
 #include "base/assert.h"
@@ -22,6 +22,7 @@
 enum { DIGITS = 17, MANTISSA = 52, BIAS = 1075, EXACT = 54, STEP = 27, FIRST = -11, CLOSE = 8 };
 #define SMALLEST 10000000000000000u // 10^16, the smallest number with 17 digits
 #define EIGHT 100000000u            // 10^8
+#define HALF ((uint64_t)1 << 63)    // of 2^64
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -127,23 +128,22 @@ static int power_bits(int k)
     return (int)((int64_t)k * 1217359 >> 19);
 }
 
-// m 2^e 10^k to the nearest integer, for products below 2^60 that are not below 2^53.  False: too close to a tie.
+// m 2^e 10^k to the nearest integer, for m below 2^53 and products below 2^60 that are not below 2^53.  False: too close to
+// a tie.
 static inline bool scaled(uint64_t m, int e, int k, uint64_t *whole)
 {
-    const wide five = power_of_five(k), low = (wide)m * (uint64_t)five;
-    const wide high = (wide)m * (uint64_t)(five >> 64) + (uint64_t)(low >> 64);
-    const uint64_t first = (uint64_t)(high >> 64), second = (uint64_t)high, third = (uint64_t)low;
-    const int cut = -(e + k + power_bits(k) + 1);
-    LWI_ASSERT(cut > 0 && cut < 12); // m is at most 2^64 - 2^11: `up` does not overflow
-    const uint64_t one = (uint64_t)1 << cut, up = first + one / 2;
-    *whole = up >> cut;
-    if (((up + 1) & (one - 1)) > 1) return true; // the rest is neither half nor next to it
-    const bool half = (up & (one - 1)) == 0;
-    if (k >= 0 && k <= EXACT) {
-        *whole -= half && !second && !third && *whole & 1; // a tie to the even one
-        return true;
-    }
-    return half ? second >= CLOSE : second <= UINT64_MAX - CLOSE;
+    const wide five = power_of_five(k);
+    const int move = e + k + power_bits(k) + 1;
+    LWI_ASSERT(move >= 0 && move < 11);
+    const uint64_t moved = m << move;
+    const wide low = (wide)moved * (uint64_t)five;
+    const wide high = (wide)moved * (uint64_t)(five >> 64) + (uint64_t)(low >> 64);
+    const uint64_t rest = (uint64_t)high, above = rest - (HALF - CLOSE);
+    *whole = (uint64_t)(high >> 64) + (rest >> 63);
+    if (above > 2 * CLOSE) return true; // the rest is neither half nor close to it
+    if (k < 0 || k > EXACT) return false;
+    *whole -= rest == HALF && !(uint64_t)low && *whole & 1; // a tie to the even one
+    return true;
 }
 
 // At most log10 x, and not less by more than 0.03; x is of the highest 31 bits of its number.
@@ -153,14 +153,13 @@ static inline int decimal_exponent(int64_t high)
     return (int)((log2 * 323228496 - ((int64_t)1 << 31)) >> 50);
 }
 
-// The digits of m 2^e, m from 2^63 on, as an integer from 10^16 on, and the decimal exponent of the first one; X: at most
-// that, and less by one at most.  False: too close to a tie.
+// The digits of m 2^e, m from 2^52 to 2^53, as an integer from 10^16 on, and the decimal exponent of the first one; X: at
+// most that, and less by one at most.  False: too close to a tie.
 static inline bool find_digits(uint64_t m, int e, int X, uint64_t *digits, int *exponent)
 {
-    for (;; X++) { // twice at most
-        if (!scaled(m, e, DIGITS - 1 - X, digits)) return false;
-        if (*digits < 10 * (uint64_t)SMALLEST) break;
-    }
+    if (!scaled(m, e, DIGITS - 1 - X, digits)) return false;
+    if (__builtin_expect(*digits >= 10 * (uint64_t)SMALLEST, 0))
+        if (!scaled(m, e, DIGITS - 1 - ++X, digits)) return false;
     *exponent = X;
     return *digits >= SMALLEST;
 }
@@ -171,12 +170,12 @@ static inline bool find_digits_of(uint64_t bits, uint64_t *digits, int *exponent
     const int biased = (int)(bits >> MANTISSA & 0x7ff);
     const uint64_t implicit = (uint64_t)1 << MANTISSA, m = bits & (implicit - 1);
     if (biased > 0 && biased < 0x7ff)
-        return find_digits((m | implicit) << (63 - MANTISSA), biased - BIAS - (63 - MANTISSA),
+        return find_digits(m | implicit, biased - BIAS,
                            decimal_exponent((int64_t)(bits >> 32 & 0x7fffffff)), digits, exponent);
     if (biased > 0 || m == 0) return false;
     // a subnormal number as a normal one
-    const int zeros = __builtin_clzll(m), e = 1 - BIAS - zeros;
-    const int64_t high = (int64_t)(e + BIAS + 11) * (1 << 20) + (int64_t)(m << zeros << 1 >> 44);
+    const int zeros = __builtin_clzll(m) - (63 - MANTISSA), e = 1 - BIAS - zeros;
+    const int64_t high = (int64_t)(e + BIAS) * (1 << 20) + (int64_t)((m << zeros & (implicit - 1)) >> 32);
     return find_digits(m << zeros, e, decimal_exponent(high), digits, exponent);
 }
 
@@ -196,7 +195,22 @@ static inline uint64_t digits_of_word(uint64_t number)
 // How many of eight digits there are without the zeros at the end.
 static inline int significant(uint64_t digits)
 {
-    return digits ? 8 - (int)((unsigned)__builtin_clzll(digits) / 8) : 0;
+    return digits ? (63 ^ __builtin_clzll(digits)) / 8 + 1 : 0;
+}
+
+// The 17 digits of a number: the first one, and eight each; and how many there are without the zeros at the end.
+typedef struct figures {
+    uint64_t high, low;
+    int first, n;
+} figures;
+
+// Of a number from 10^16 to 10^17.
+static inline figures figures_of(uint64_t number)
+{
+    const uint64_t nine = number / EIGHT, first = nine / EIGHT;
+    const uint64_t high = digits_of_word(nine - EIGHT * first),
+                   low = digits_of_word(number - EIGHT * nine);
+    return (figures){high, low, (int)first, low ? 9 + significant(low) : 1 + significant(high)};
 }
 
 static inline void put_word(char *to, uint64_t digits)
@@ -208,16 +222,11 @@ static inline void put_word(char *to, uint64_t digits)
     memcpy(to, &digits, sizeof digits);
 }
 
-// The digits of a number from 10^16 to 10^17, the first one at `to`, the others at `others`; returns how many there are
-// without the zeros at the end.
-static inline int put_digits(char *to, char *others, uint64_t number)
+// The first digit at `to`, the others at `others`.
+static inline void put_figures(char *to, char *others, const figures *f)
 {
-    const uint64_t nine = number / EIGHT, first = nine / EIGHT;
-    const uint64_t high = digits_of_word(nine - EIGHT * first),
-                   low = digits_of_word(number - EIGHT * nine);
-    *to = (char)('0' + first);
-    put_word(others, high), put_word(others + 8, low);
-    return low ? 9 + significant(low) : 1 + significant(high);
+    *to = (char)('0' + f->first);
+    put_word(others, f->high), put_word(others + 8, f->low);
 }
 
 // An exponent of at least two digits.
@@ -240,13 +249,10 @@ static inline char *put_exponent(char *to, int X)
 // Copies have constant sizes: what they write behind the end is overwritten or ignored.
 static inline char *arrange(char *to, uint64_t digits, int X)
 {
-    if (X == 0) {
-        const int n = put_digits(to, to + 2, digits);
-        to[1] = '.';
-        return to + n + (n > 1);
-    }
+    const figures f = figures_of(digits);
+    const int n = f.n;
     if (X > 0 && X < DIGITS) {
-        const int n = put_digits(to, to + 1, digits);
+        put_figures(to, to + 1, &f);
         char *point = to + X + 1;
         if (n <= X + 1) return point; // an integer: digits behind the n are zeros
         memmove(point + 1, point, DIGITS - 1);
@@ -256,19 +262,20 @@ static inline char *arrange(char *to, uint64_t digits, int X)
     if (X < 0 && X >= -4) {
         memcpy(to, "0.000", 5);
         to += 1 - X;
-        return to + put_digits(to, to + 1, digits);
+        put_figures(to, to + 1, &f);
+        return to + n;
     }
-    const int n = put_digits(to, to + 2, digits);
+    put_figures(to, to + 2, &f);
     to[1] = '.';
-    return put_exponent(to + n + (n > 1), X);
+    to += n + (n > 1);
+    return X ? put_exponent(to, X) : to;
 }
 
-// Writes a number; its end. NULL: left to `printf`.
-static inline char *put_number(char *to, double value)
+// Writes the number of these bits; its end. NULL: left to `printf`.
+static inline char *put_bits(char *to, uint64_t bits)
 {
-    uint64_t bits, digits;
+    uint64_t digits;
     int X;
-    memcpy(&bits, &value, sizeof bits);
     if (!find_digits_of(bits, &digits, &X)) return NULL;
     *to = '-';
     return arrange(to + (bits >> 63), digits, X);
@@ -329,9 +336,9 @@ static bool read_scaled(uint64_t w, int k, double *value)
     return false;
 }
 
-static char *put_number(char *to, double value)
+static char *put_bits(char *to, uint64_t bits)
 {
-    (void)to, (void)value;
+    (void)to, (void)bits;
     return NULL;
 }
 
@@ -343,29 +350,39 @@ static char *put_shortest(char *to, double value)
 
 #endif
 
+static inline uint64_t bits_of(const double *value)
+{
+    uint64_t bits;
+    memcpy(&bits, value, sizeof bits);
+    return bits;
+}
+
 int lwi_number_digits(double value, char text[LWI_NUMBER_ROOM])
 {
-    const char *end = put_number(text, value);
+    const char *end = put_bits(text, bits_of(&value));
     LWI_ASSERT(!end || end - text <= LWI_NUMBER_DIGITS);
     return end ? (int)(end - text) : 0;
 }
 
 // Zeros, as of motions in a plane, take no conversion.
-static inline char *put(char *text, double value)
+static inline char *put(char *text, uint64_t bits)
 {
-    if (value == 0) {
+    double value;
+    if (!(bits << 1)) {
         *text = '-';
-        text += signbit(value) != 0;
+        text += bits >> 63;
         *text = '0';
         return text + 1;
     }
-    char *end = put_number(text, value);
-    return end ? end : text + snprintf(text, LWI_NUMBER_ROOM, "%.17g", value);
+    char *end = put_bits(text, bits);
+    if (__builtin_expect(end != NULL, 1)) return end;
+    memcpy(&value, &bits, sizeof value);
+    return text + snprintf(text, LWI_NUMBER_ROOM, "%.17g", value);
 }
 
 char *lwi_number_put_shortest(char text[LWI_NUMBER_ROOM], double value)
 {
-    if (value == 0) return put(text, value);
+    if (value == 0) return put(text, bits_of(&value));
     char *end = put_shortest(text, value);
     for (int digits = 15; !end; digits++) {
         char *last = text + snprintf(text, LWI_NUMBER_ROOM, "%.*g", digits, value);
@@ -380,7 +397,7 @@ int lwi_numbers_put(const double *value, int n, char *text, size_t room, char **
     int i = 0;
     LWI_ASSERT(room > LWI_NUMBER_ROOM);
     for (; i < n && text <= last; i++) {
-        text = put(text, value[i]);
+        text = put(text, bits_of(&value[i]));
         *text++ = ',';
     }
     *end = text;
