@@ -368,6 +368,9 @@ LW_API lw_status lw_model_redundancy(const lw_model *model, lw_redundancy *joint
 /** lw_model_check and lw_model_redundancy by one search for the ranks, which takes most of the time of each. */
 LW_API lw_status lw_model_mobility(const lw_model *model, lw_check *check, lw_redundancy *joints,
                                    lw_error *error);
+/** The same of the simulation's model, without the search: it has found the ranks.  The simulation stays as it is. */
+LW_API lw_status lw_sim_mobility(lw_sim *sim, lw_check *check, lw_redundancy *joints,
+                                 lw_error *error);
 
 /** Cost of an elimination order of dca, hdca and index3 (option `plan`). */
 typedef struct lw_plan_info {

@@ -175,7 +175,8 @@ static inline bool find_digits_of(uint64_t bits, uint64_t *digits, int *exponent
     if (biased > 0 || m == 0) return false;
     // a subnormal number as a normal one
     const int zeros = __builtin_clzll(m) - (63 - MANTISSA), e = 1 - BIAS - zeros;
-    const int64_t high = (int64_t)(e + BIAS) * (1 << 20) + (int64_t)((m << zeros & (implicit - 1)) >> 32);
+    const int64_t high =
+        (int64_t)(e + BIAS) * (1 << 20) + (int64_t)((m << zeros & (implicit - 1)) >> 32);
     return find_digits(m << zeros, e, decimal_exponent(high), digits, exponent);
 }
 

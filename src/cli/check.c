@@ -307,22 +307,20 @@ static void print_plans(const findings *f)
 
 // The methods of a run with these options, or why it is refused.
 static lw_status find_method(const lw_model *model, const lw_options *options, findings *f,
-                             lw_error *error)
+                             lw_sim **sim, lw_error *error)
 {
-    lw_sim *sim = NULL;
     const lw_sim_desc desc = {.options = options};
     const lw_observation *start;
-    lw_status status = lw_sim_create(model, &desc, &sim, error);
+    lw_status status = lw_sim_create(model, &desc, sim, error);
     if (status == LW_OK) {
-        status = lw_sim_observe(sim, LW_OBSERVE_ACCELERATION, &start);
-        if (status != LW_OK) *error = *lw_sim_error(sim);
+        status = lw_sim_observe(*sim, LW_OBSERVE_ACCELERATION, &start);
+        if (status != LW_OK) *error = *lw_sim_error(*sim);
     }
     if (status == LW_OK)
-        snprintf(f->method, sizeof f->method, "%s, %s", lw_sim_options(sim)->formulation,
-                 lw_sim_options(sim)->integrator);
+        snprintf(f->method, sizeof f->method, "%s, %s", lw_sim_options(*sim)->formulation,
+                 lw_sim_options(*sim)->integrator);
     else
         snprintf(f->method, sizeof f->method, "none: %s", error->text), f->refused = true;
-    lw_sim_destroy(sim);
     return status == LW_ERR_MEMORY ? status : LW_OK;
 }
 
@@ -529,11 +527,24 @@ static lw_status find_plans(const lw_model *model, findings *f, lw_error *error)
     return status;
 }
 
-static lw_status examine(const lw_model *model, const cli_arguments *arguments, findings *f,
-                         lw_error *error)
+// The ranks are those that the simulation has found, unless a run is refused.
+static lw_status find_mobility(const lw_model *model, const lw_options *options, findings *f,
+                               lw_error *error)
+{
+    lw_sim *sim = NULL;
+    lw_status status = find_method(model, options, f, &sim, error);
+    if (status == LW_OK)
+        status = sim ? lw_sim_mobility(sim, &f->check, f->joint, error)
+                     : lw_model_mobility(model, &f->check, f->joint, error);
+    lw_sim_destroy(sim);
+    return status;
+}
+
+static lw_status examine(const lw_model *model, const cli_arguments *arguments,
+                         const lw_options *options, findings *f, lw_error *error)
 {
     if (!f->joint || !f->printed || !f->loop) return LW_ERR_MEMORY;
-    lw_status status = lw_model_mobility(model, &f->check, f->joint, error);
+    lw_status status = find_mobility(model, options, f, error);
     if (status == LW_OK && singular_start(f)) status = find_beginners(model, f, error);
     if (status == LW_OK && arguments->plan) status = find_plans(model, f, error);
     return status;
@@ -553,8 +564,7 @@ cli_exit cli_check(const cli_arguments *arguments)
     f.joint = calloc((size_t)f.njoint + 1, sizeof *f.joint);
     f.printed = calloc((size_t)f.njoint + 1, sizeof *f.printed);
     f.loop = calloc((size_t)f.njoint + 1, sizeof *f.loop);
-    lw_status status = examine(model, arguments, &f, &error);
-    if (status == LW_OK) status = find_method(model, &options, &f, &error);
+    const lw_status status = examine(model, arguments, &options, &f, &error);
     if (status != LW_OK)
         code = cli_fail(status, &error);
     else if (arguments->json)

@@ -5,6 +5,7 @@
 // bodies without mass count like the others; residuals are those of the joint library.
 #include "base/assert.h"
 #include "initial/dependent_rows.h"
+#include "initial/mobility.h"
 #include "kinematics/observe.h"
 #include "kinematics/passes.h"
 #include "methods/dca/segments/divide.h"
@@ -16,6 +17,7 @@
 #include <string.h>
 
 typedef struct mobility {
+    lwi_shared *shared; // of a simulation, which has the plan and the generic ranks; NULL: none
     lwi_arena arena;
     lwi_snapshot snapshot;
     lwi_system system;
@@ -26,7 +28,8 @@ typedef struct mobility {
 static lw_status place_at_start(const lw_model *model, mobility *my, int *rank)
 {
     lwi_system *s = &my->system;
-    TRY(lwi_system_create(model, LW_PLAN_AUTO, &my->arena, s));
+    TRY(lwi_system_create_shared(model, LW_PLAN_AUTO, false, my->shared, &my->arena, s));
+    s->common = NULL; // what follows leaves the factors of others alone
     my->null = LWI_PUSH(&my->arena, double, s->plan.nrow);
     if (!my->null) return LW_ERR_MEMORY;
     *rank = 0;
@@ -254,7 +257,13 @@ lw_status lw_model_mobility(const lw_model *model, lw_check *check, lw_redundanc
     if (!model || !check || !joints)
         return lwi_fail(error, LW_ERR_ARGUMENT,
                         "lw_model_mobility: model, check and joints must be given");
-    mobility my = {0};
+    return lwi_mobility(model, NULL, check, joints, error);
+}
+
+lw_status lwi_mobility(const lw_model *model, lwi_shared *shared, lw_check *check,
+                       lw_redundancy *joints, lw_error *error)
+{
+    mobility my = {.shared = shared};
     lwi_arena_init(&my.arena, &model->arena.allocator);
     *check = (lw_check){0};
     count_rows(model, joints);

@@ -2,6 +2,7 @@
 #include "simulate/simulation.h"
 
 #include "base/assert.h"
+#include "initial/mobility.h"
 #include "model/outputs.h"
 #include "simulate/options.h"
 #include "spatial/rotation.h"
@@ -321,6 +322,14 @@ void lw_sim_report(const lw_sim *sim, char *text, size_t size)
     if (!text || !size) return;
     text[0] = 0;
     if (sim->work->formulation->report) sim->work->formulation->report(sim->work, text, size);
+}
+
+lw_status lw_sim_mobility(lw_sim *sim, lw_check *check, lw_redundancy *joints, lw_error *error)
+{
+    if (!sim || !check || !joints)
+        return lwi_fail(error, LW_ERR_ARGUMENT,
+                        "lw_sim_mobility: simulation, check and joints must be given");
+    return lwi_mobility(sim->model, &sim->shared, check, joints, error);
 }
 
 const lw_model *lw_sim_model(const lw_sim *sim)
