@@ -44,6 +44,9 @@ typedef struct lw_codegen_desc {
     /** 4 or 8: also `name`_lanes.h and `name`_lanes.c, the functions for as many states at once, with vectors of GCC and
      *  Clang; 0: not. */
     int lanes;
+    /** Also `name`.cu: kernels that integrate many instances, as CUDA C++ that a C compiler compiles, too. */
+    bool cuda;
+    bool single_precision; ///< of `name`.cu: floats in place of doubles
 } lw_codegen_desc;
 
 /** Operations of one generated function. */
@@ -53,7 +56,7 @@ typedef struct lw_codegen_count {
     int sines; ///< calls of sin and cos
 } lw_codegen_count;
 
-/** Writes `name`.h, `name`.c, example.c, Makefile and CMakeLists.txt, perhaps `name`_casadi.c and `name`_lanes.h, .c, into the folder `directory`,
+/** Writes `name`.h, `name`.c, example.c, Makefile and CMakeLists.txt, perhaps `name`_casadi.c, `name`_lanes.h, .c and `name`.cu, into the folder `directory`,
  *  which is made when its parent exists.  Files of these names are replaced.
  *  @param counts  [LW_CODEGEN_COUNT], in the order of the list; may be NULL
  *  @return LW_ERR_ARGUMENT: the name is no identifier; LW_ERR_UNSUPPORTED: the text names the joint

@@ -276,6 +276,13 @@ int cli_level(const char *name)
     return -1;
 }
 
+static cli_exit set_precision(cli_arguments *arguments, const char *value)
+{
+    arguments->single_precision = !strcmp(value, "single");
+    if (arguments->single_precision || !strcmp(value, "double")) return CLI_DONE;
+    return cli_complain(CLI_USE, "--precision %s: expected double or single", value);
+}
+
 static cli_exit set_level(cli_arguments *arguments, const char *value)
 {
     const int level = cli_level(value);
@@ -331,6 +338,8 @@ static cli_exit set_option(cli_arguments *arguments, int id, const char *value)
         return CLI_DONE;
     case CLI_ALGORITHM: arguments->algorithm = value; return CLI_DONE;
     case CLI_CASADI: arguments->casadi = true; return CLI_DONE;
+    case CLI_CUDA: arguments->cuda = true; return CLI_DONE;
+    case CLI_PRECISION: return set_precision(arguments, value);
     case CLI_EVALUATIONS: return set_evaluations(arguments, value);
     case CLI_ANY: arguments->any = true; return CLI_DONE;
     case CLI_WATCH: arguments->observed = value; return CLI_DONE;

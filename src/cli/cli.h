@@ -131,6 +131,9 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
       "slsqp (default; constraints), mma (inequalities), lbfgs (none)")                            \
     X(EVALUATIONS, "evaluations", 0, "N", "most designs to evaluate (default 200)")                \
     X(CASADI, "casadi", 0, NULL, "also external functions of CasADi, with Jacobians")              \
+    X(CUDA, "cuda", 0, NULL,                                                                       \
+      "also kernels for many instances (NAME.cu: CUDA C++, and C for the processor)")              \
+    X(PRECISION, "precision", 0, "WHICH", "of --cuda: double (default) or single")                 \
     X(ANY, "any", 0, NULL, "any equilibrium, by Newton's method, in place of a stable one")        \
     X(REAL_TIME, "real-time", 0, NULL,                                                             \
       "index3 with the same work in every step; --pace 1: in wall-clock time")                     \
@@ -242,8 +245,8 @@ typedef const int *cli_options;
       "a page for the browser, with a model or the motion of a result, or two to compare (-o "     \
       "FILE.html), or -o FILE.gltf")                                                               \
     X(codegen, "MODEL",                                                                            \
-      CLI_OPTIONS(CLI_OUTPUT, CLI_CASADI, CLI_LANES, CLI_BASE, CLI_LIMITS, CLI_INERTIA_CHECK,      \
-                  CLI_MESHES, CLI_KEYFRAME, CLI_SET, CLI_QUIET),                                   \
+      CLI_OPTIONS(CLI_OUTPUT, CLI_CASADI, CLI_LANES, CLI_CUDA, CLI_PRECISION, CLI_BASE,            \
+                  CLI_LIMITS, CLI_INERTIA_CHECK, CLI_MESHES, CLI_KEYFRAME, CLI_SET, CLI_QUIET),    \
       "write standalone C of a model's dynamics (-o DIR)")                                         \
     X(info, NULL, CLI_OPTIONS(CLI_JSON),                                                           \
       "formulations, integrators, joints, forces, formats, versions")                              \
@@ -318,7 +321,7 @@ typedef struct cli_arguments {
     double seconds;
     int samples;      ///< 0: by `seconds`
     lw_observe level; ///< contents of rows
-    bool plan, real_time, any, casadi, json, quiet, ranks;
+    bool plan, real_time, any, casadi, cuda, single_precision, json, quiet, ranks;
     struct cli_ranks *processes; ///< of run: that share it; NULL: this one alone
     struct {
         const char *key, *value;

@@ -42,8 +42,11 @@ cli_exit cli_codegen(const cli_arguments *arguments)
     char name[64];
     name_of_file(arguments->operand, name, sizeof name);
     lw_codegen_count counts[LW_CODEGEN_COUNT];
-    const lw_codegen_desc desc = {
-        .name = name, .casadi = arguments->casadi, .lanes = arguments->lanes};
+    const lw_codegen_desc desc = {.name = name,
+                                  .casadi = arguments->casadi,
+                                  .lanes = arguments->lanes,
+                                  .cuda = arguments->cuda,
+                                  .single_precision = arguments->single_precision};
     const lw_status status = lw_codegen_write(model, &desc, arguments->output[0], counts, &error);
     if (status == LW_OK)
         print_counts(arguments, name, counts);

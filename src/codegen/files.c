@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/numbers.h"
 #include "codegen/casadi.h"
+#include "codegen/cuda.h"
 #include "codegen/descriptor.h"
 #include "codegen/functions.h"
 #include "codegen/lanes.h"
@@ -392,15 +393,30 @@ static void lanes_source(FILE *file, lwi_codegen_writer *w)
     lwi_codegen_lanes_source(file, w);
 }
 
+static void cuda_source(FILE *file, lwi_codegen_writer *w)
+{
+    lwi_codegen_cuda_source(file, w);
+}
+
+// Of an allocation, in some graph.
+static bool any_failed(const lwi_codegen_writer *w)
+{
+    bool any = w->loaded_rates.failed;
+    for (int i = 0; i < LW_CODEGEN_COUNT; i++) any |= w->graph[i].failed;
+    for (int i = 0; i < LWI_CASADI_JACOBIANS; i++) any |= w->jacobian[i].failed;
+    return any;
+}
+
 static lw_status write_all(lwi_codegen_writer *w, lw_error *error)
 {
     static const output outputs[] = {
         {NULL, ".h", header_file},          {NULL, ".c", print_source},
         {"example", ".c", example_file},    {"Makefile", "", make_file},
         {"CMakeLists", ".txt", cmake_file}, {NULL, "_casadi.c", casadi_file},
-        {NULL, "_lanes.h", lanes_header},   {NULL, "_lanes.c", lanes_source}};
-    const bool wanted[LWI_COUNT(outputs)] = {true, true,      true,         true,
-                                             true, w->casadi, w->lanes > 0, w->lanes > 0};
+        {NULL, "_lanes.h", lanes_header},   {NULL, "_lanes.c", lanes_source},
+        {NULL, ".cu", cuda_source}};
+    const bool wanted[LWI_COUNT(outputs)] = {true,      true,         true,         true,   true,
+                                             w->casadi, w->lanes > 0, w->lanes > 0, w->cuda};
     const int n = LWI_COUNT(outputs);
     if (mkdir(w->directory, 0777) != 0 && errno != EEXIST)
         return lwi_fail(error, LW_ERR_IO, "%s: %s", w->directory, strerror(errno));
@@ -408,11 +424,7 @@ static lw_status write_all(lwi_codegen_writer *w, lw_error *error)
         if (wanted[i]) TRY(check_file(w, &outputs[i], error));
     for (int i = 0; i < n; i++)
         if (wanted[i]) TRY(write_file(w, &outputs[i], error));
-    for (int i = 0; i < LW_CODEGEN_COUNT; i++)
-        if (w->graph[i].failed) return LW_ERR_MEMORY;
-    for (int i = 0; i < LWI_CASADI_JACOBIANS; i++)
-        if (w->jacobian[i].failed) return LW_ERR_MEMORY;
-    return LW_OK;
+    return any_failed(w) ? LW_ERR_MEMORY : LW_OK;
 }
 
 // ------------------------------------------------------------------------------------------- calls
@@ -455,9 +467,13 @@ static lw_status build_graphs(lwi_codegen_writer *w, lwi_arena *arena, lw_codege
     return LW_OK;
 }
 
-// The files of lw_codegen_write, or sources in memory.
+// The files of lw_codegen_write, or sources in memory, or kernels.
 static lw_status print_all(lwi_codegen_writer *w, lwi_codegen_sources *sources, lw_error *error)
 {
+    if (w->kernels) {
+        cuda_source(w->kernels, w);
+        return any_failed(w) ? LW_ERR_MEMORY : LW_OK;
+    }
     if (!sources) return write_all(w, error);
     static void (*const print[])(FILE *, lwi_codegen_writer *) = {header_file, print_source,
                                                                   lanes_header, lanes_source};
@@ -467,9 +483,7 @@ static lw_status print_all(lwi_codegen_writer *w, lwi_codegen_sources *sources, 
         print[i](file, w);
         if (fclose(file) != 0) return LW_ERR_MEMORY;
     }
-    for (int i = 0; i < LW_CODEGEN_COUNT; i++)
-        if (w->graph[i].failed) return LW_ERR_MEMORY;
-    return LW_OK;
+    return any_failed(w) ? LW_ERR_MEMORY : LW_OK;
 }
 
 static lw_status generate(lwi_codegen_writer *w, const lw_allocator *allocator, lwi_arena *arena,
@@ -481,6 +495,8 @@ static lw_status generate(lwi_codegen_writer *w, const lw_allocator *allocator, 
     w->elements = &elements;
     TRY(build_graphs(w, arena, counts, error));
     if (w->casadi) TRY(lwi_casadi_create(w->model, &elements, arena, w->jacobian, error));
+    if (w->cuda) TRY(lwi_generate_loaded_rates(&w->loaded_rates, &elements, arena, error));
+    lwi_codegen_graph_live(&w->loaded_rates);
     if (!lwi_numbers_begin(&numbers)) return LW_ERR_MEMORY;
     const lw_status status = print_all(w, sources, error);
     lwi_numbers_end(&numbers);
@@ -498,6 +514,7 @@ static lw_status write_model(lwi_codegen_writer *w, const lw_allocator *allocato
         return lwi_fail(error, LW_ERR_ARGUMENT,
                         "lanes of generated code: expected 4 or 8, found %d", w->lanes);
     lwi_arena_init(&arena, allocator);
+    lwi_codegen_graph_init(&w->loaded_rates, allocator);
     for (int i = 0; i < LW_CODEGEN_COUNT; i++) lwi_codegen_graph_init(&w->graph[i], allocator);
     for (int i = 0; i < LWI_CASADI_JACOBIANS; i++)
         lwi_codegen_graph_init(&w->jacobian[i], allocator);
@@ -506,6 +523,7 @@ static lw_status write_model(lwi_codegen_writer *w, const lw_allocator *allocato
         status = lwi_fail(error, LW_ERR_MEMORY, "no memory for the generator");
     for (int i = 0; i < LW_CODEGEN_COUNT; i++) lwi_codegen_graph_free(&w->graph[i]);
     for (int i = 0; i < LWI_CASADI_JACOBIANS; i++) lwi_codegen_graph_free(&w->jacobian[i]);
+    lwi_codegen_graph_free(&w->loaded_rates);
     lwi_arena_free(&arena);
     return status;
 }
@@ -521,6 +539,8 @@ lw_status lw_codegen_write(const lw_model *model, const lw_codegen_desc *desc,
                             .directory = directory,
                             .casadi = desc->casadi,
                             .lanes = desc->lanes,
+                            .cuda = desc->cuda,
+                            .single = desc->single_precision,
                             .circular = desc->lanes > 0,
                             .functions = ~0u};
     return write_model(&w, desc->allocator, counts, NULL, error);
@@ -539,6 +559,20 @@ lw_status lwi_codegen_print_sources(const lw_model *model, unsigned functions, i
     const lw_status status = write_model(&w, allocator, NULL, sources, error);
     if (status != LW_OK) lwi_codegen_free_sources(sources);
     return status;
+}
+
+lw_status lwi_codegen_print_kernels(const lw_model *model, bool single,
+                                    const lw_allocator *allocator, FILE *file, lw_error *error)
+{
+    lwi_codegen_writer w = {.model = model,
+                            .name = LWI_CODEGEN_SOURCE,
+                            .cuda = true,
+                            .single = single,
+                            .kernels = file,
+                            .functions = 1u << LW_CODEGEN_kinematics |
+                                         1u << LW_CODEGEN_project_positions |
+                                         1u << LW_CODEGEN_project_velocities};
+    return write_model(&w, allocator, NULL, NULL, error);
 }
 
 void lwi_codegen_free_sources(lwi_codegen_sources *sources)

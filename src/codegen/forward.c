@@ -47,16 +47,29 @@ lw_status lwi_generate_forward_dynamics(lwi_codegen_graph *g, const lwi_elements
     return output_accelerations(&walk, tau, vdot, arena, error);
 }
 
-lw_status lwi_generate_rates(lwi_codegen_graph *g, const lwi_elements *elements, lwi_arena *arena,
-                             lw_error *error)
+static lw_status generate_rates(lwi_codegen_graph *g, const lwi_elements *elements, bool efforts,
+                                lwi_arena *arena, lw_error *error)
 {
     lwi_codegen_graph_scalar(g, "t");
     const int q = lwi_codegen_graph_array(g, "q"), v = lwi_codegen_graph_array(g, "v");
     lwi_codegen_graph_array(g, "x");
     lwi_codegen_graph_array(g, "u");
+    const int tau = efforts ? lwi_codegen_graph_array(g, "tau") : -1;
     const int qdot = lwi_codegen_graph_array(g, "qdot"), vdot = lwi_codegen_graph_array(g, "vdot");
     lwi_codegen_graph_array(g, "xdot");
     const lwi_walk walk = {g, elements, q, v, NULL};
     lwi_coordinate_rates(g, elements->model, q, v, qdot);
-    return output_accelerations(&walk, -1, vdot, arena, error);
+    return output_accelerations(&walk, tau, vdot, arena, error);
+}
+
+lw_status lwi_generate_rates(lwi_codegen_graph *g, const lwi_elements *elements, lwi_arena *arena,
+                             lw_error *error)
+{
+    return generate_rates(g, elements, false, arena, error);
+}
+
+lw_status lwi_generate_loaded_rates(lwi_codegen_graph *g, const lwi_elements *elements,
+                                    lwi_arena *arena, lw_error *error)
+{
+    return generate_rates(g, elements, true, arena, error);
 }

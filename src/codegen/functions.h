@@ -16,6 +16,9 @@ typedef lw_status lwi_generate(lwi_codegen_graph *graph, const lwi_elements *ele
 LW_CODEGEN_LIST(X)
 #undef X
 
+/** The function `rates` with efforts, an array `tau` after `u`. */
+lwi_generate lwi_generate_loaded_rates;
+
 /** Outputs `qdot` of the coordinates from inputs `q` and `v` (arrays). */
 void lwi_coordinate_rates(lwi_codegen_graph *graph, const lw_model *model, int q, int v, int qdot);
 

@@ -109,7 +109,7 @@ lwi_operations
 lwi_codegen_graph_operations(const lwi_codegen_graph *graph); ///< after lwi_codegen_graph_live
 /** The statements of the function's body, one value or a short expression of single-use values
  *  each; all inputs are read before the first output is written.  After lwi_codegen_graph_live.
- *  @param type  of the values: "double", or a vector of doubles */
+ *  @param type  of the values: "double", "float", or "real", a vector of doubles */
 void lwi_codegen_graph_print(lwi_codegen_graph *graph, const char *type, FILE *file);
 /** The macro of checks. */
 void lwi_codegen_print_check(FILE *file);

@@ -6,13 +6,15 @@
 // that compilers need not store them.
 #include "codegen/graph.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 enum { WIDTH = 100, SHORT = 8 }; // columns; operands of one expression
 
 typedef struct printer {
     const lwi_codegen_graph *graph;
-    const char *type;
+    const char *type, *suffix; // of literals
     FILE *file;
     int *size;                     // operands of a value's expression; 1 when it has a name
     int *first;                    // first output of a value, -1: none
@@ -103,18 +105,25 @@ static void put_expression(printer *p, int32_t i, const char *before, bool insid
     }
 }
 
+static void print_literal(const printer *p, double x, char *text, size_t size)
+{
+    const bool none = p->suffix[0] && fabs(x) < (double)FLT_MIN; // zero as a float
+    const int n = snprintf(text, size, "%.17g", none ? 0 : x);
+    const bool plain = strspn(text, "-0123456789") == (size_t)n; // an integer's text
+    snprintf(text + n, size - (size_t)n, "%s%s", plain ? ".0" : "", p->suffix);
+}
+
 // A literal, a name, or a whole expression if the value has no name.
 static void put_value(printer *p, int32_t i, const char *before, bool inside, bool space)
 {
     const lwi_vertex *v = &p->graph->vertex[i];
     char name[32], word[64];
     if (v->op == LWI_OP_LITERAL) {
-        char text[40];
-        snprintf(text, sizeof text, "%.17g", v->literal);
-        const bool plain = strspn(text, "-0123456789") == strlen(text); // an integer's text
+        char text[48];
+        print_literal(p, v->literal, text, sizeof text);
         const bool bracket = v->literal < 0 && inside;
-        snprintf(word, sizeof word, "%s%s%s%s%s", before, bracket ? "(" : "", text,
-                 plain ? ".0" : "", bracket ? ")" : "");
+        snprintf(word, sizeof word, "%s%s%s%s", before, bracket ? "(" : "", text,
+                 bracket ? ")" : "");
         put(p, word, space);
     } else if (v->op == LWI_OP_INPUT || p->size[i] == 1) {
         name_of(p->graph, i, name, sizeof name);
@@ -157,7 +166,7 @@ static void choose_names(printer *p)
 
 static bool is_vector(const printer *p)
 {
-    return strcmp(p->type, "double") != 0;
+    return !strcmp(p->type, "real");
 }
 
 // Unused parameters.
@@ -217,7 +226,9 @@ static void print_checks(printer *p, int32_t i)
     for (int k = p->first_check[i]; k >= 0; k = p->next_check[k]) {
         p->column = fprintf(p->file, "    CHECK(");
         put_value(p, i, "", false, false);
-        fprintf(p->file, ", %.17g, %d);\n", g->check[k].limit, g->check[k].code);
+        char limit[48];
+        print_literal(p, g->check[k].limit, limit, sizeof limit);
+        fprintf(p->file, ", %s, %d);\n", limit, g->check[k].code);
     }
 }
 
@@ -286,6 +297,7 @@ void lwi_codegen_print_check(FILE *file)
 void lwi_codegen_graph_print(lwi_codegen_graph *g, const char *type, FILE *file)
 {
     printer p = {.graph = g, .file = file, .type = type};
+    p.suffix = !strcmp(type, "float") ? "f" : "";
     if (g->failed) return;
     const size_t n = (size_t)g->nvertex;
     p.size =

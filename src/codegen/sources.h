@@ -6,6 +6,8 @@
 
 #include <linkwork/codegen.h>
 
+#include <stdio.h>
+
 /** The name of the model in these sources. */
 #define LWI_CODEGEN_SOURCE "generated"
 
@@ -23,6 +25,9 @@ typedef struct lwi_codegen_sources {
 lw_status lwi_codegen_print_sources(const lw_model *model, unsigned functions, int lanes,
                                     const lw_allocator *allocator, lwi_codegen_sources *sources,
                                     lw_error *error);
+/** The text of generated.cu, of doubles or floats: as lw_codegen_desc.cuda. */
+lw_status lwi_codegen_print_kernels(const lw_model *model, bool single,
+                                    const lw_allocator *allocator, FILE *file, lw_error *error);
 void lwi_codegen_free_sources(lwi_codegen_sources *sources);
 
 #endif

@@ -13,9 +13,12 @@ typedef struct lwi_codegen_writer {
     char upper[128];
     lwi_codegen_graph graph[LW_CODEGEN_COUNT];
     bool casadi;
-    int lanes;          ///< 0: none
-    bool circular;      ///< sines and cosines are those of lanes, not of libm
-    unsigned functions; ///< which: bits 1u << LW_CODEGEN_...
+    int lanes;                      ///< 0: none
+    bool circular;                  ///< sines and cosines are those of lanes, not of libm
+    unsigned functions;             ///< which: bits 1u << LW_CODEGEN_...
+    bool cuda, single;              ///< a source for many instances; of floats
+    lwi_codegen_graph loaded_rates; ///< of that source: rates with efforts
+    FILE *kernels;                  ///< that source alone; NULL: files in the folder
     lwi_codegen_graph jacobian[LWI_CASADI_JACOBIANS];
 } lwi_codegen_writer;
 
