@@ -31,40 +31,29 @@ static void subtract_product(const double *A, int rows, int n, const double *x, 
 // What F_q'u and F_v'u of a tree need, and the diagonal of M.
 static void begin_products(lwi_recording *s, double t, const double *x, const double *vdot)
 {
-    const lw_model *model = s->model;
-    lwi_tree_position(model, t, x, s->tree.link);
-    lwi_tree_rates(model, t, x + s->nq, s->tree.link);
-    lwi_tree_world(model, s->tree.link, s->tree.R, s->tree.r);
-    lwi_tree_inertial_begin(model, &s->d.tree, &s->tree, t, x + s->nq, vdot);
+    lwi_inverse_products_begin(s->model, &s->d, &s->tree, t, x, x + s->nq, vdot, s->inputs);
     for (int i = 0; i < s->n; i++)
         s->d.M[(size_t)i * (size_t)(s->n + 1)] =
-            v6_dot(s->d.tree.screws.S[i], s->d.tree.terms[i].IS) + model->tree_rotor[i];
+            v6_dot(s->d.tree.screws.S[i], s->d.tree.terms[i].IS) + s->model->tree_rotor[i];
 }
 
-// q -= F_q'u, v -= F_v'u.
-static void subtract_products(lwi_recording *s, const double *u, double *q, double *v)
+// X = (q, v, z) of one column -= derivatives of u'F - w'g, of a tree.
+static void subtract_products(lwi_recording *s, double t, const double *x, const double *u,
+                              const double *w, double *X)
 {
-    if (!s->open) {
-        subtract_product(s->by_q, s->n, s->n, u, q);
-        subtract_product(s->by_v, s->n, s->n, u, v);
-        return;
-    }
-    double *by_q = s->out, *by_v = s->tau;
-    lwi_tree_inertial_products(s->model, &s->d.tree, u, by_q, by_v);
-    for (int i = 0; i < s->n; i++) q[i] -= by_q[i], v[i] -= by_v[i];
-    for (int i = 0; i < s->model->nforce; i++) {
-        const lwi_joint_spring_par *p = s->model->force[i].par;
-        const int at = s->d.spring_speed[i];
-        if (at < 0) continue;
-        if (p->iq >= 0) q[at] -= p->stiffness * u[at];
-        v[at] -= p->damping * u[at];
-    }
+    const lwi_force_rows rows = {u, s->nz ? w : NULL};
+    double *by_q = s->out, *by_v = s->tau, *by_z = s->scratch, *z = X + 2 * s->n;
+    lwi_inverse_products(s->model, &s->d, &s->tree, t, x, x + s->nq, s->inputs, &rows, by_q, by_v,
+                         by_z);
+    for (int i = 0; i < s->n; i++) X[i] -= by_q[i], X[s->n + i] -= by_v[i];
+    for (int i = 0; i < s->nz; i++) z[i] -= by_z[i];
 }
 
 // F_q, F_v, rows, multipliers and their factors at a stage.
 static lw_status linearise(lwi_recording *s, double t, const double *x, const double *vdot,
                            lw_error *error)
 {
+    s->open = lwi_inverse_has_products(s->model, &s->d, &s->tree);
     if (s->open)
         begin_products(s, t, x, vdot);
     else
@@ -164,6 +153,17 @@ static void add_signals(const lwi_recording *s, const double *u, const double *w
     add_product(s->d.force_by_z, n, nz, u, X + 2 * n);
 }
 
+static void subtract_matrices(const lwi_recording *s, const double *u, const double *nu,
+                              const double *w, double *X)
+{
+    double *v = X + s->n;
+    subtract_product(s->by_q, s->n, s->n, u, X);
+    subtract_product(s->by_v, s->n, s->n, u, v);
+    subtract_product(s->d.rows.second_by_q, s->m, s->n, nu, X);
+    subtract_product(s->d.rows.second_by_v, s->m, s->n, nu, v);
+    add_signals(s, u, w, X);
+}
+
 // Xbar := f_x' kbar at a stage, gradient += f_p' kbar.
 static lw_status pull_back(lwi_recording *s, lwi_adjoint *a, double t, const double *x,
                            const double *vdot, double *Xbar, lw_error *error)
@@ -181,10 +181,10 @@ static lw_status pull_back(lwi_recording *s, lwi_adjoint *a, double t, const dou
         TRY(solve_transposed(s, t, x, vdot, kq + n, u, nu, error));
         memcpy(v, kq, n * sizeof *v);
         add_brackets(s, x + s->nq, kq, q);
-        subtract_products(s, u, q, v);
-        subtract_product(s->d.rows.second_by_q, s->m, s->n, nu, q);
-        subtract_product(s->d.rows.second_by_v, s->m, s->n, nu, v);
-        add_signals(s, u, kq + 2 * n, q);
+        if (s->open)
+            subtract_products(s, t, x, u, kq + 2 * n, q);
+        else
+            subtract_matrices(s, u, nu, kq + 2 * n, q);
         if (s->nz) memcpy(s->w + c * (size_t)s->nz, kq + 2 * n, (size_t)s->nz * sizeof *s->w);
         lwi_number_ways(&numbers, u, s->way + c * nnode);
         lwi_number_gradient(&s->numbers, &numbers, u, nu, (const double(*)[6])(s->way + c * nnode),
@@ -397,6 +397,17 @@ static lw_status allocate(lwi_recording *s, lw_error *error)
     return s->at && s->extreme && s->mode_here && s->way ? LW_OK : no_memory(error);
 }
 
+// Are all columns coordinates of joints and motions of bodies?
+static bool shows_motion_alone(const lwi_result_columns *columns)
+{
+    for (int c = 1; c < columns->n; c++) {
+        const char *name = columns->column[c].name, *dot = strrchr(name, '.');
+        const bool joint = !strncmp(name, "joint.", 6) && dot && dot[1] == 'q';
+        if (!joint && strncmp(name, "body.", 5) != 0) return false;
+    }
+    return columns->level <= LW_OBSERVE_TWIST;
+}
+
 static lw_status make_slopes(lwi_recording *s, int nby, lw_error *error)
 {
     const lwi_slopes_desc desc = {.model = s->model,
@@ -408,6 +419,7 @@ static lw_status make_slopes(lwi_recording *s, int nby, lw_error *error)
                                   .by = s->desc->by,
                                   .nby = nby,
                                   .relative = s->desc->step > 0 ? s->desc->step : RELATIVE,
+                                  .moving = shows_motion_alone(&s->run->columns),
                                   .together = !s->sim && s->run->columns.level <= LW_OBSERVE_TWIST};
     TRY(lwi_slopes_create(&desc, &s->arena, s->slope, &s->nslope, error));
     lwi_slopes_choose_numbers(s->slope, s->nslope, &s->numbers);
@@ -419,7 +431,7 @@ static lw_status observe_slopes(lwi_recording *s, lw_error *error)
     const char *columns = s->desc->columns ? s->desc->columns : "measure.*";
     for (int k = 0; k < s->nslope; k++)
         if (s->slope[k].side[0].model && (s->run->columns.level > LW_OBSERVE_TWIST ||
-                                          lwi_slope_changes_motion(&s->slope[k], s->model)))
+                                          lwi_slope_changes_motion(&s->slope[k], s->model, true)))
             TRY(lwi_slope_observe(&s->slope[k], columns, &s->arena, error));
     return LW_OK;
 }
@@ -483,7 +495,6 @@ static lw_status prepare(lwi_recording *s, lwi_adjoint *a, lw_error *error)
     TRY(lwi_state_derivatives_create(model, &s->arena, &s->d, error));
     TRY(lwi_tree_work_create(model, &s->arena, &s->tree));
     if (s->nz) TRY(lwi_state_derivatives_add_signals(model, &s->arena, &s->d));
-    s->open = !s->d.closed && (model->nforce == 0 || s->d.spring_speed);
     if (s->d.closed) {
         TRY(lwi_loop_derivatives_create(model, &s->arena, &s->tree, &s->loops, error));
         s->m = s->d.rows.m;

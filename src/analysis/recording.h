@@ -83,7 +83,7 @@ typedef struct lwi_recording {
     int nslope;       // created
     lwi_model_numbers numbers;
     double *by_numbers; // [columns][numbers] gradient
-    bool open;          // a tree, with springs and dampers of joints alone: no matrices are needed
+    bool open;          // a tree with exact products: no matrices are needed
     bool reduced;  // loops: degrees of freedom are few, their mass matrix costs less than the rows
     size_t memory; // for rates of steps [bytes]
     lwi_recorded_steps path;

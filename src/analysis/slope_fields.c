@@ -337,7 +337,7 @@ static lw_status make_variant(void *user, const lw_model *model, int steps,
 // Is a change of the model one of numbers alone?
 static bool of_numbers(const fields *f, const lwi_slope *whole)
 {
-    if (!whole->local || whole->nforce > 0 || lwi_slope_changes_motion(whole, f->d->model))
+    if (!whole->local || whole->nforce > 0 || lwi_slope_changes_motion(whole, f->d->model, true))
         return false;
     for (int i = 0; i < 2 * f->d->model->tree_nv + f->d->model->nstate; i++)
         if (fabs(whole->start[i]) > ROUND_OFF) return false;

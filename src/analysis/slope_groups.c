@@ -12,14 +12,18 @@
 
 #define ROUND_OFF                                                                                  \
     1e-9 // of changes of the start [rad, m, 1/s] by changes of parameters by their values
+#define SAME_PART 1e-3 // of parts of steps, in their distance
 
 // ------------------------------------------------------------------------------------------- groups
 
 typedef struct groups {
     int n; // groups
     int nby, nslot;
-    int *of;     // [nby] group of each parameter; -1: alone
-    bool *touch; // [nby][nslot] nodes, then joints, that the file states by each parameter
+    int nown;  // slots that parameters of one group do not share: of nodes and joints, or all
+    int *of;   // [nby] group of each parameter; -1: alone
+    int *rank; // [nby] in its group
+    bool *
+        touch; // [nby][nslot] nodes, then joints, forces, formulas, that the file states by each parameter
 } groups;
 
 // The force of an item of a list of forces, which has numbers; -1: another item.
@@ -33,14 +37,17 @@ static int force_of(const lw_model *model, const lwi_statement *s)
     return -1;
 }
 
-// Node of a body, or behind the nodes a joint, or behind the joints a force; -1: another item.
+// Node of a body, or behind the nodes a joint, then a force, then a formula; -1: another item.
 static int slot_of(const lw_model *model, const lwi_statement *s)
 {
     if (s->list == LWI_STATED_BODY && s->item > 0)
         return model->body_node[model->body[s->item].carrier];
     if (s->list == LWI_STATED_JOINT && s->item >= 0) return model->nnode + s->item;
     const int force = force_of(model, s);
-    return force < 0 ? -1 : model->nnode + model->njoint + force;
+    if (force >= 0) return model->nnode + model->njoint + force;
+    const bool formula = s->list == LWI_STATED_FUNCTION && s->item >= 0 &&
+                         model->desc.function[s->item].type == LW_FUNCTION_FORMULA;
+    return formula ? model->nnode + model->njoint + model->nforce + s->item : -1;
 }
 
 // Marks what depends on each parameter; `alone`: something else than bodies and joints.
@@ -70,9 +77,9 @@ static bool touches(const groups *g, int k)
     return false;
 }
 
-static bool overlap(const groups *g, int a, int b)
+static bool overlap(const groups *g, int a, int b, int nslot)
 {
-    for (int i = 0; i < g->nslot; i++)
+    for (int i = 0; i < nslot; i++)
         if (g->touch[a * g->nslot + i] && g->touch[b * g->nslot + i]) return true;
     return false;
 }
@@ -80,12 +87,24 @@ static bool overlap(const groups *g, int a, int b)
 static bool fits(const groups *g, int k, int group)
 {
     for (int i = 0; i < k; i++)
-        if (g->of[i] == group && overlap(g, i, k)) return false;
+        if (g->of[i] == group && overlap(g, i, k, g->nown)) return false;
     return true;
 }
 
-static void assign(groups *g, const bool *alone, const bool *made)
+// Do parameters of a group share the item of a number?
+static bool shares(const groups *g, int group)
 {
+    for (int k = 0; k < g->nby; k++)
+        for (int i = 0; i < k && g->of[k] == group; i++)
+            if (g->of[i] == group && overlap(g, i, k, g->nslot)) return true;
+    return false;
+}
+
+// Groups of the parameters that are not `alone` and not made.
+static void assign(groups *g, int nown, const bool *alone, const bool *made)
+{
+    g->n = 0;
+    g->nown = nown;
     for (int k = 0; k < g->nby; k++) {
         g->of[k] = -1;
         if (made[k] || alone[k] || !touches(g, k)) continue;
@@ -96,68 +115,105 @@ static void assign(groups *g, const bool *alone, const bool *made)
     }
 }
 
-static lw_status make_groups(const lw_model *model, const char *const *by, int nby,
-                             const bool *made, lwi_arena *arena, groups *g)
+static lw_status find_groups(const lw_model *model, const char *const *by, int nby, bool *alone,
+                             lwi_arena *arena, groups *g)
 {
     const lwi_statements *s = &model->desc.stated;
-    *g = (groups){.nby = nby, .nslot = model->nnode + model->njoint + model->nforce};
+    *g = (groups){.nby = nby,
+                  .nslot = model->nnode + model->njoint + model->nforce + model->desc.nfunction};
     const size_t n = (size_t)nby;
-    bool *on = LWI_PUSH(arena, bool, n), *alone = LWI_PUSH(arena, bool, n);
+    bool *on = LWI_PUSH(arena, bool, n);
     lwi_dependence d;
     TRY(lwi_dependence_create(s, by, nby, arena, &d));
     g->of = LWI_PUSH(arena, int, n);
+    g->rank = LWI_PUSH(arena, int, n);
     g->touch = LWI_PUSH(arena, bool, n *(size_t)g->nslot);
-    if (!on || !alone || !g->of || !g->touch) return LW_ERR_MEMORY;
+    if (!on || !g->of || !g->rank || !g->touch) return LW_ERR_MEMORY;
     find_items(model, &d, g, on, alone);
-    assign(g, alone, made);
     return LW_OK;
 }
 
 // ------------------------------------------------------------------------------------------- slopes
 
-// The parameter of a group that number `i` belongs to; -1: none.
-static int owner_of(const lwi_slopes_desc *d, const groups *g, int group, int i)
+// Slot of the item that has number `i`; -1: none.
+static int slot_of_number(const lwi_slopes_desc *d, int i)
 {
     const lwi_model_numbers *n = d->numbers;
-    int slot = -1;
-    if (i >= n->inertia && i < n->frame) slot = (i - n->inertia) / 10;
+    const int forces = d->model->nnode + d->model->njoint;
+    if (i >= n->inertia && i < n->frame) return (i - n->inertia) / 10;
     if (i >= n->spring && i < n->gravity) {
         const int spring = (i - n->spring) / LWI_NUMBERS_SPRING;
-        slot = d->model->nnode + d->model->node[n->of[spring].node].joint;
+        return d->model->nnode + d->model->node[n->of[spring].node].joint;
     }
+    if (i >= n->constants)
+        return forces + d->model->nforce + n->constant[i - n->constants].function;
     for (int f = 0; f < n->nloads; f++) {
         const lwi_number_loads *loads = &n->loads[f];
         if (i >= loads->first &&
             i < loads->first + d->model->force[loads->force].type->nload_number)
-            slot = d->model->nnode + d->model->njoint + loads->force;
+            return forces + loads->force;
     }
-    for (int k = 0; slot >= 0 && k < g->nby; k++)
-        if (g->of[k] == group && g->touch[k * g->nslot + slot]) return k;
     return -1;
 }
 
-// Does a change of several parameters together consist of numbers of each?
-static bool separates(const lwi_slopes_desc *d, const groups *g, int group, const lwi_slope *whole)
+/** A group that is varied: its parameters together, and a second time with parts of their steps. */
+typedef struct variation {
+    int group, members;
+    const lwi_slope *whole;
+    const double
+        *second; // [numbers] derivatives of the second time; NULL: none, items are not shared
+} variation;
+
+// The part of a parameter's step in the second variation.
+static double part_of(const groups *g, int k, int members)
 {
-    if (!whole->local || whole->nforce > 0 || lwi_slope_changes_motion(whole, d->model))
+    return 0.5 + 0.5 * (1 + g->rank[k]) / members;
+}
+
+enum { NOTHING = -2 };
+// The parameter that number whole->number[i] belongs to; -1: none; NOTHING: it does not change.
+static int owner_of(const lwi_slopes_desc *d, const groups *g, const variation *v, int i)
+{
+    const int number = v->whole->number[i], slot = slot_of_number(d, number);
+    if (v->second && v->whole->change[i] == 0 && v->second[number] == 0) return NOTHING;
+    const double part = v->second ? v->second[number] / v->whole->change[i] : 0;
+    for (int k = 0; slot >= 0 && k < g->nby; k++)
+        if (g->of[k] == v->group && g->touch[k * g->nslot + slot] &&
+            (!v->second || fabs(part - part_of(g, k, v->members)) <= SAME_PART / v->members))
+            return k;
+    return -1;
+}
+
+// Does a change of several parameters together consist of numbers alone?
+static bool of_numbers(const lwi_slopes_desc *d, const lwi_slope *whole)
+{
+    if (!whole->local || whole->nforce > 0 || lwi_slope_changes_motion(whole, d->model, !d->moving))
         return false;
     for (int i = 0; i < 2 * d->model->tree_nv + d->model->nstate; i++)
         if (fabs(whole->start[i]) > ROUND_OFF) return false;
-    for (int i = 0; i < whole->count; i++)
-        if (owner_of(d, g, group, whole->number[i]) < 0) return false;
+    return true;
+}
+
+// Is each of them one of a parameter?
+static bool separates(const lwi_slopes_desc *d, const groups *g, const variation *v)
+{
+    if (!of_numbers(d, v->whole)) return false;
+    for (int i = 0; i < v->whole->count; i++)
+        if (owner_of(d, g, v, i) == -1) return false;
     return true;
 }
 
 // The part of parameter k.
-static lw_status take_part(const lwi_slopes_desc *d, const groups *g, const lwi_slope *whole, int k,
+static lw_status take_part(const lwi_slopes_desc *d, const groups *g, const variation *v, int k,
                            double step, lwi_arena *arena, lwi_slope *slope)
 {
+    const lwi_slope *whole = v->whole;
     *slope = (lwi_slope){.name = d->by[k], .step = step, .local = true, .start = whole->start};
     slope->number = LWI_PUSH(arena, int, whole->count);
     slope->change = LWI_PUSH(arena, double, whole->count);
     if (!slope->number || !slope->change) return LW_ERR_MEMORY;
     for (int i = 0; i < whole->count; i++) {
-        if (owner_of(d, g, g->of[k], whole->number[i]) != k) continue;
+        if (owner_of(d, g, v, i) != k) continue;
         slope->number[slope->count] = whole->number[i];
         slope->change[slope->count++] = whole->change[i] / step;
     }
@@ -242,13 +298,6 @@ static int choose(const lwi_slopes_listed *l, const groups *g, int group, int on
     return n;
 }
 
-static int members(const groups *g, int group)
-{
-    int n = 0;
-    for (int k = 0; k < g->nby; k++) n += g->of[k] == group;
-    return n;
-}
-
 // Members of a group that cannot be separated, or are one alone, leave it.
 static void dissolve(groups *g, int group)
 {
@@ -256,11 +305,59 @@ static void dissolve(groups *g, int group)
         if (g->of[k] == group) g->of[k] = -1;
 }
 
+static int rank_members(groups *g, int group)
+{
+    int n = 0;
+    for (int k = 0; k < g->nby; k++)
+        if (g->of[k] == group) g->rank[k] = n++;
+    return n;
+}
+
+// second [numbers] := derivatives of the numbers by the members together, each by a part of its step.
+static lw_status vary_parts(const lwi_slopes_desc *d, const lwi_slopes_listed *l, const groups *g,
+                            int group, int members, lwi_arena *arena, double *second, bool *varied)
+{
+    lwi_slope parts;
+    const int n = choose(l, g, group, -1);
+    int at = 0;
+    for (int k = 0; k < g->nby; k++)
+        if (g->of[k] == group) l->varied[at++].step *= part_of(g, k, members);
+    const lw_status status =
+        lwi_slope_create(d->model, l->document, d->numbers, l->varied, n, 1, arena, &parts, NULL);
+    *varied = status == LW_OK;
+    if (!*varied) return status == LW_ERR_MEMORY ? status : LW_OK;
+    for (int i = 0; i < parts.count; i++) second[parts.number[i]] = parts.change[i];
+    lwi_slope_destroy(&parts);
+    return LW_OK;
+}
+
+static lw_status make_parts(const lwi_slopes_desc *d, const lwi_slopes_listed *l, groups *g,
+                            const lwi_slope *whole, int group, lwi_arena *arena, lwi_slope *slope)
+{
+    bool varied = true;
+    double *second = NULL;
+    if (!of_numbers(d, whole)) {
+        dissolve(g, group);
+        return LW_OK;
+    }
+    const int members = rank_members(g, group);
+    if (shares(g, group)) {
+        second = LWI_PUSH(arena, double, d->numbers->n);
+        if (!second) return LW_ERR_MEMORY;
+        TRY(vary_parts(d, l, g, group, members, arena, second, &varied));
+    }
+    const variation v = {group, members, whole, second};
+    if (!varied || !separates(d, g, &v)) dissolve(g, group);
+    for (int k = 0; k < g->nby; k++)
+        if (g->of[k] == group) TRY(take_part(d, g, &v, k, l->parameter[k].step, arena, &slope[k]));
+    return LW_OK;
+}
+
 static lw_status make_group(const lwi_slopes_desc *d, const lwi_slopes_listed *l, groups *g,
                             int group, lwi_arena *arena, lwi_slope *slope, lw_error *error)
 {
     lwi_slope whole;
-    if (members(g, group) < 2) {
+    if (rank_members(g, group) < 2) {
         dissolve(g, group);
         return LW_OK;
     }
@@ -272,12 +369,27 @@ static lw_status make_group(const lwi_slopes_desc *d, const lwi_slopes_listed *l
         return status == LW_ERR_MEMORY ? status : LW_OK; // alone, each names its failure
     }
     status = lwi_slope_test(&whole, d->numbers, &l->probe, arena, error);
-    if (status == LW_OK && !separates(d, g, group, &whole)) dissolve(g, group);
-    for (int k = 0; k < g->nby && status == LW_OK; k++)
-        if (g->of[k] == group)
-            status = take_part(d, g, &whole, k, l->parameter[k].step, arena, &slope[k]);
+    if (status == LW_OK) status = make_parts(d, l, g, &whole, group, arena, slope);
     lwi_slope_destroy(&whole);
     return status;
+}
+
+static bool reads_formula(const lw_model *model, const groups *g, int k)
+{
+    for (int i = g->nslot - model->desc.nfunction; i < g->nslot; i++)
+        if (g->touch[k * g->nslot + i]) return true;
+    return false;
+}
+
+// Groups of parameters that are not made, which share slots behind the first `nown`.
+static lw_status make_groups(const lwi_slopes_desc *d, const lwi_slopes_listed *l, groups *g,
+                             int nown, const bool *alone, bool *made, lwi_arena *arena,
+                             lwi_slope *slope, lw_error *error)
+{
+    assign(g, nown, alone, made);
+    for (int i = 0; i < g->n; i++) TRY(make_group(d, l, g, i, arena, slope, error));
+    for (int k = 0; k < g->nby; k++) made[k] = made[k] || g->of[k] >= 0;
+    return LW_OK;
 }
 
 static lw_status make_alone(const lwi_slopes_desc *d, const lwi_slopes_listed *l, const groups *g,
@@ -301,10 +413,11 @@ lw_status lwi_slopes_create(const lwi_slopes_desc *d, lwi_arena *arena, lwi_slop
 {
     lwi_slope_parameter *parameter = LWI_PUSH(arena, lwi_slope_parameter, d->nby),
                         *varied = LWI_PUSH(arena, lwi_slope_parameter, d->nby);
-    bool *held = LWI_PUSH(arena, bool, d->nby), *made = LWI_PUSH(arena, bool, d->nby);
+    bool *held = LWI_PUSH(arena, bool, d->nby), *made = LWI_PUSH(arena, bool, d->nby),
+         *alone = LWI_PUSH(arena, bool, d->nby);
     groups g;
     *created = 0;
-    if (!parameter || !varied || !held || !made) return LW_ERR_MEMORY;
+    if (!parameter || !varied || !held || !made || !alone) return LW_ERR_MEMORY;
     for (int k = 0; k < d->nby; k++) {
         TRY(lwi_slope_find(d->model, d->by[k], d->any, d->relative, &parameter[k], error));
         held[k] = is_expression(d->model, d->by[k]);
@@ -316,17 +429,17 @@ lw_status lwi_slopes_create(const lwi_slopes_desc *d, lwi_arena *arena, lwi_slop
     random_state state;
     TRY(make_probe(d, arena, &state, &l.probe));
     TRY(lwi_slopes_by_fields(d, &l, arena, slope, made, error));
-    TRY(make_groups(d->model, d->by, d->nby, made, arena, &g));
+    TRY(find_groups(d->model, d->by, d->nby, alone, arena, &g));
     for (int k = 0; k < d->nby; k++)
         if (!made[k]) slope[k] = (lwi_slope){.name = d->by[k]};
     *created = d->nby;
-    for (int i = 0; i < g.n; i++) {
-        if (d->together)
-            TRY(make_group(d, &l, &g, i, arena, slope, error));
-        else
-            dissolve(&g, i);
+    if (d->together) {
+        const int items = d->model->nnode + d->model->njoint;
+        TRY(make_groups(d, &l, &g, items, alone, made, arena, slope, error));
+        for (int k = 0; k < d->nby; k++) alone[k] = alone[k] || reads_formula(d->model, &g, k);
+        TRY(make_groups(d, &l, &g, g.nslot, alone, made, arena, slope, error));
     }
     for (int k = 0; k < d->nby; k++)
-        if (g.of[k] < 0 && !made[k]) TRY(make_alone(d, &l, &g, k, arena, &slope[k], error));
+        if (!made[k]) TRY(make_alone(d, &l, &g, k, arena, &slope[k], error));
     return LW_OK;
 }

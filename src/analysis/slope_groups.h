@@ -2,8 +2,10 @@
 //
 // Problem: variants of a model with other parameters take time, four for each parameter.  Where the file states by
 // expressions which bodies, joints and forces depend on a parameter, those without a common one are varied at once:
-// each number of the model that changes belongs to one of them.  Numbers that belong to none, or places of joints that
-// change, end the group: its parameters are varied alone.                     Cost: four variants for each group.
+// each number of the model that changes belongs to one of them.  Parameters of the same force or formula may be of one
+// group too: it is varied twice, with other ratios of the steps, and each number that changes belongs to the parameter with
+// its ratio.  Numbers that belong to none, or places of joints that change, end the group: its parameters are varied with
+// fewer others, or alone.                                                    Cost: four or eight variants for each group.
 #ifndef LWI_ANALYSIS_SLOPE_GROUPS_H
 #define LWI_ANALYSIS_SLOPE_GROUPS_H
 
@@ -22,6 +24,7 @@ typedef struct lwi_slopes_desc {
     double relative; ///< steps of parameters by their values
     bool together;   ///< parameters without effect on motions may be varied together
     bool any;        ///< numbers of the description too, lwi_slope_find
+    bool moving;     ///< results show coordinates and motions alone, which formulas do not change
 } lwi_slopes_desc;
 
 /** The slopes of all parameters, compared with those of whole models at a state at random.

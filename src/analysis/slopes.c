@@ -700,10 +700,10 @@ static bool forces_read_places(const lw_model *model)
     return false;
 }
 
-bool lwi_slope_changes_motion(const lwi_slope *slope, const lw_model *model)
+bool lwi_slope_changes_motion(const lwi_slope *slope, const lw_model *model, bool formulas)
 {
     const lw_model *side = slope->side[0].model;
-    if (!slope->local || slope->places || lwi_sides_formulas_differ(side, model) ||
+    if (!slope->local || slope->places || (formulas && lwi_sides_formulas_differ(side, model)) ||
         lwi_sides_markers_differ(side, model) || lwi_sides_measures_differ(side, model))
         return true;
     for (int b = 1; b < model->nbody; b++)

@@ -96,8 +96,9 @@ typedef struct lwi_slope_probe {
 lw_status lwi_slope_test(lwi_slope *slope, const lwi_model_numbers *numbers,
                          const lwi_slope_probe *probe, lwi_arena *arena, lw_error *error);
 /** May it change poses and velocities, of markers too, or measures, as functions of coordinates and speeds?  Masses and
- *  forces do not, except mass centres. */
-bool lwi_slope_changes_motion(const lwi_slope *slope, const lw_model *model);
+ *  forces do not, except mass centres.
+ *  @param formulas  do results show them? */
+bool lwi_slope_changes_motion(const lwi_slope *slope, const lw_model *model, bool formulas);
 /** Derivatives of the model are found by those numbers alone by which slopes [n] have some. */
 void lwi_slopes_choose_numbers(const lwi_slope *slope, int n, lwi_model_numbers *numbers);
 /** The derivative by the numbers that the parameter changes, of one that changes others too 0. */

@@ -7,6 +7,13 @@
 
 #include <string.h>
 
+enum { UNITS = 24 }; // changes of the motion of two bodies
+
+/** Sums over the bodies outboard of a node: wrenches about the world's origin. */
+typedef struct lwi_outboard_sums {
+    double a[6], t[6], f[6];
+} lwi_outboard_sums;
+
 // ------------------------------------------------------------------------------------------- create
 
 static int node_of(const lw_model *model, int body)
@@ -189,11 +196,17 @@ static bool allocate(const lw_model *model, lwi_arena *arena, const collector *c
     const size_t n = (size_t)model->tree_nv, branches = (size_t)c->nbranch;
     f->leaf = LWI_PUSH(arena, lwi_signal_leaf, c->nleaf);
     f->branch = LWI_PUSH(arena, lwi_branch_speed, branches);
+    f->slope = LWI_PUSH(arena, double, c->nleaf);
+    f->backward = LWI_PUSH(arena, bool, model->desc.nfunction);
+    f->outboard = LWI_PUSH(arena, lwi_outboard_sums, model->nnode);
+    f->way = lwi_arena_push(arena, n + (size_t)model->nnode, sizeof *f->way);
+    f->until = lwi_arena_push(arena, n + (size_t)model->nnode, sizeof *f->until);
     f->first_leaf = LWI_PUSH(arena, int, model->desc.nfunction + 1);
     f->first_speed = LWI_PUSH(arena, int, model->nforce + 1);
     f->speed = LWI_PUSH(arena, int, model->nforce);
-    f->change = LWI_PUSH(arena, lwi_motion_pair, 2 * branches);
-    f->load = lwi_arena_push(arena, 2 * branches, sizeof *f->load);
+    const size_t changes = 2 * branches > UNITS ? 2 * branches : UNITS;
+    f->change = LWI_PUSH(arena, lwi_motion_pair, changes);
+    f->load = lwi_arena_push(arena, changes, sizeof *f->load);
     f->moved = lwi_arena_push(arena, branches, sizeof *f->moved);
     f->row_q = LWI_PUSH(arena, double, n);
     f->row_v = LWI_PUSH(arena, double, n);
@@ -201,6 +214,7 @@ static bool allocate(const lw_model *model, lwi_arena *arena, const collector *c
     f->column = LWI_PUSH(arena, double, n);
     f->unit = LWI_PUSH(arena, double, n);
     f->qdot = LWI_PUSH(arena, double, model->tree_nq);
+    if (!f->slope || !f->backward || !f->outboard || !f->way || !f->until) return false;
     return f->leaf && f->branch && f->first_leaf && f->first_speed && f->speed && f->change &&
            f->load && f->moved && f->row_q && f->row_v && f->row_z && f->column && f->unit &&
            f->qdot;
@@ -218,6 +232,8 @@ lw_status lwi_force_derivatives_create(const lw_model *model, lwi_arena *arena,
     c.store = true;
     collect_leaves(&c);
     collect_forces(&c);
+    for (int i = 0; i < model->desc.nfunction; i++)
+        f->backward[i] = lwi_signal_has_gradient(model->function, (lw_signal){i + 1});
     return LW_OK;
 }
 
@@ -232,7 +248,8 @@ typedef struct state {
     double t;
     const double *q, *v, *inputs;
     int nz;
-    const lwi_force_sums *to;
+    double *row_q, *row_v, *row_z; // where derivatives of signals are added
+    const lwi_force_sums *to;      // NULL: products
 } state;
 
 // A screw about the world's origin at a point r.
@@ -272,7 +289,7 @@ static void add_coordinate(const state *s, const lwi_signal_leaf *leaf, double b
     lwi_force_derivatives *f = s->f;
     if (node->type->scalar) {
         for (int j = 0; j < node->nv; j++)
-            if (node->column[j] == leaf->component) f->row_q[node->iv + j] += by;
+            if (node->column[j] == leaf->component) s->row_q[node->iv + j] += by;
         return;
     }
     LWI_ASSERT(joint->ndriven == 0);
@@ -280,7 +297,7 @@ static void add_coordinate(const state *s, const lwi_signal_leaf *leaf, double b
         memset(f->unit, 0, (size_t)node->nv * sizeof *f->unit);
         f->unit[j] = 1;
         node->type->kinematics(node->par, s->q + node->iq, f->unit, f->qdot);
-        f->row_q[node->iv + j] += by * f->qdot[leaf->component];
+        s->row_q[node->iv + j] += by * f->qdot[leaf->component];
     }
 }
 
@@ -288,7 +305,46 @@ static void add_speed(const state *s, const lwi_signal_leaf *leaf, double by)
 {
     const lwi_node *node = &s->model->node[leaf->node];
     for (int j = 0; j < node->nv; j++)
-        if (node->column[j] == leaf->component) s->f->row_v[node->iv + j] += by;
+        if (node->column[j] == leaf->component) s->row_v[node->iv + j] += by;
+}
+
+// A wrench at a point r about the world's origin.
+static void from_point(const double f[6], const double r[3], double out[6])
+{
+    v3_cross(out + 3, r, f);
+    v3_add(out + 3, out + 3, f + 3);
+    v3_copy(out, f);
+}
+
+static void add_cross(double to[6], const double V[6], const double f[6])
+{
+    double c[6];
+    force_cross(c, V, f);
+    v6_add(to, to, c);
+}
+
+// Adds what the derivatives `pose`, `twist` of a body give to its node, and its loads at constant u.
+static void add_body(const state *s, int body, const double pose[6], const double twist[6],
+                     const double load[6])
+{
+    const int node = node_of(s->model, body), last = node < 0 ? -1 : s->tree->screws.last[node];
+    if (last < 0) return;
+    const double *V = s->tree->screws.screw[last].V, *x = s->f->way[last], *r = s->kin->r[body];
+    lwi_outboard_sums *to = &s->f->outboard[node];
+    double p[6], t[6], f[6];
+    v6_copy(p, pose);
+    v3_cross_add(p, twist, V + 3); // the twist changes by w x dr too
+    from_point(twist, r, t);
+    v6_add(to->t, to->t, t);
+    add_cross(to->a, V, t);
+    if (load) {
+        v3_cross_add(p, load, x + 3); // x at the mass centre by its displacement
+        from_point(load, r, f);
+        v6_add(to->f, to->f, f);
+        add_cross(to->a, x, f);
+    }
+    from_point(p, r, t);
+    v6_add(to->a, to->a, t);
 }
 
 static void add_probe(const state *s, const lwi_probe *probe, double by)
@@ -297,14 +353,18 @@ static void add_probe(const state *s, const lwi_probe *probe, double by)
     lwi_probe_derivatives(probe, s->kin, by_pose, by_twist);
     for (int side = 0; side < probe->n; side++) {
         const int body = probe->body[side];
+        if (!s->to) {
+            for (int i = 0; i < 6; i++) by_pose[side][i] *= by, by_twist[side][i] *= by;
+            add_body(s, body, by_pose[side], by_twist[side], NULL);
+            continue;
+        }
         for (int k = node_of(s->model, body); k >= 0; k = s->model->node[k].parent)
             for (int i = s->model->node[k].iv; i < s->model->node[k].iv + s->model->node[k].nv;
                  i++) {
                 double pose[6], twist[6];
                 move_body(s, body, i, pose, twist);
-                s->f->row_q[i] +=
-                    by * (v6_dot(by_pose[side], pose) + v6_dot(by_twist[side], twist));
-                s->f->row_v[i] += by * v6_dot(by_twist[side], pose);
+                s->row_q[i] += by * (v6_dot(by_pose[side], pose) + v6_dot(by_twist[side], twist));
+                s->row_v[i] += by * v6_dot(by_twist[side], pose);
             }
     }
 }
@@ -322,7 +382,7 @@ static void add_leaf_row(const state *s, const lwi_signal_leaf *leaf, double by)
         add_probe(s, leaf->seed.probe, by);
         return;
     case LWI_LEAF_STATE:
-        s->f->row_z[leaf->seed.state - 1] += by;
+        s->row_z[leaf->seed.state - 1] += by;
         return;
     }
 }
@@ -330,9 +390,9 @@ static void add_leaf_row(const state *s, const lwi_signal_leaf *leaf, double by)
 static void clear_rows(const state *s)
 {
     const size_t n = (size_t)s->model->tree_nv;
-    memset(s->f->row_q, 0, n * sizeof *s->f->row_q);
-    memset(s->f->row_v, 0, n * sizeof *s->f->row_v);
-    memset(s->f->row_z, 0, (size_t)s->model->nstate * sizeof *s->f->row_z);
+    memset(s->row_q, 0, n * sizeof *s->row_q);
+    memset(s->row_v, 0, n * sizeof *s->row_v);
+    memset(s->row_z, 0, (size_t)s->model->nstate * sizeof *s->row_z);
 }
 
 static lwi_now now_of(const state *s)
@@ -342,21 +402,59 @@ static lwi_now now_of(const state *s)
     return now;
 }
 
-// The rows of a signal.  @return false: it depends on nothing
-static bool find_rows(const state *s, lw_signal signal)
+/** The leaves of a signal. */
+typedef struct leaves {
+    const lwi_signal_leaf *leaf;
+    double *slope;
+    int n;
+} leaves;
+
+static void add_slope(void *user, const lwi_formula *formula, const lwi_instruction *in, double by)
 {
-    const lwi_now now = now_of(s);
+    const leaves *to = user;
+    for (int i = 0; i < to->n; i++) {
+        const lwi_seed *seed = &to->leaf[i].seed;
+        const bool here = in->operation == LWI_FORMULA_COORDINATE ? seed->iq == in->index
+                          : in->operation == LWI_FORMULA_SPEED    ? seed->iv == in->index
+                          : in->operation == LWI_FORMULA_READ
+                              ? seed->probe == formula->name[in->index].probe
+                              : false;
+        if (here) to->slope[i] += by;
+    }
+}
+
+// Adds the rows of a signal times `by`.  @return false: it depends on nothing
+static bool add_rows(const state *s, lw_signal signal, double by)
+{
     bool any = false;
     if (signal.index <= 0) return false;
-    clear_rows(s);
-    for (int i = s->f->first_leaf[signal.index - 1]; i < s->f->first_leaf[signal.index]; i++) {
+    const lwi_now now = now_of(s);
+    const int first = s->f->first_leaf[signal.index - 1];
+    leaves to = {s->f->leaf + first, s->f->slope + first, s->f->first_leaf[signal.index] - first};
+    if (s->f->backward[signal.index - 1]) {
+        memset(to.slope, 0, (size_t)to.n * sizeof *to.slope);
+        lwi_signal_gradient(s->model->function, signal, &now, by,
+                            &(lwi_gradient_sink){&to, add_slope});
+    }
+    for (int i = 0; i < to.n; i++) {
         double f[3];
-        lwi_signal_jet(s->model->function, signal, &now, &s->f->leaf[i].seed, f);
-        if (f[1] == 0) continue;
-        add_leaf_row(s, &s->f->leaf[i], f[1]);
+        if (!s->f->backward[signal.index - 1]) {
+            lwi_signal_jet(s->model->function, signal, &now, &to.leaf[i].seed, f);
+            to.slope[i] = by * f[1];
+        }
+        if (to.slope[i] == 0) continue;
+        add_leaf_row(s, &to.leaf[i], to.slope[i]);
         any = true;
     }
     return any;
+}
+
+// The rows of a signal.  @return false: it depends on nothing
+static bool find_rows(const state *s, lw_signal signal)
+{
+    if (signal.index <= 0) return false;
+    clear_rows(s);
+    return add_rows(s, signal, 1);
 }
 
 // Q of a signal's unit is in f->column; its rows are found.
@@ -389,9 +487,9 @@ static void find_rates(const state *s, int function)
             lwi_signal_states_rate_slopes(of, &now, &s->f->leaf[i].seed, slope);
             if (slope[k] != 0) add_leaf_row(s, &s->f->leaf[i], slope[k]);
         }
-        memcpy(s->to->rate_by_q + row * n, s->f->row_q, n * sizeof(double));
-        memcpy(s->to->rate_by_v + row * n, s->f->row_v, n * sizeof(double));
-        memcpy(s->to->rate_by_z + row * nz, s->f->row_z, nz * sizeof(double));
+        memcpy(s->to->rate_by_q + row * n, s->row_q, n * sizeof(double));
+        memcpy(s->to->rate_by_v + row * n, s->row_v, n * sizeof(double));
+        memcpy(s->to->rate_by_z + row * nz, s->row_z, nz * sizeof(double));
     }
 }
 
@@ -495,6 +593,19 @@ static void subtract_signals(const state *s, const lwi_force *force, const lwi_f
     }
 }
 
+// The loads of one force on its bodies.
+static void loads_of(const state *s, const lwi_force *force, const lwi_force_place *place,
+                     lwi_loads *loads, double load[2][6])
+{
+    for (int b = 0; b < place->n; b++) v6_zero(loads->wrench[place->body[b]]);
+    force->type->apply(s->model, force->par, s->kin, s->t, s->inputs, loads);
+    for (int b = 0; b < 2; b++) { // at most two
+        if (b >= place->n) break;
+        v6_copy(load[b], loads->wrench[place->body[b]]);
+        v6_zero(loads->wrench[place->body[b]]);
+    }
+}
+
 static void subtract_force(const state *s, int i, lwi_loads *loads)
 {
     const lwi_force *force = &s->model->force[i];
@@ -503,12 +614,7 @@ static void subtract_force(const state *s, int i, lwi_loads *loads)
                 .branch = s->f->branch + s->f->first_speed[i],
                 .n = s->f->first_speed[i + 1] - s->f->first_speed[i]};
     if (a.n == 0) return;
-    for (int b = 0; b < place.n; b++) v6_zero(loads->wrench[place.body[b]]);
-    force->type->apply(s->model, force->par, s->kin, s->t, s->inputs, loads);
-    for (int b = 0; b < place.n; b++) {
-        v6_copy(a.load[b], loads->wrench[place.body[b]]);
-        v6_zero(loads->wrench[place.body[b]]);
-    }
+    loads_of(s, force, &place, loads, a.load);
     const lwi_force_state at = {.kin = s->kin,
                                 .load = {a.load[0], a.load[1]},
                                 .model = s->model,
@@ -526,7 +632,7 @@ void lwi_force_derivatives_subtract(const lw_model *model, lwi_force_derivatives
                                     const double *inputs, int nz, const lwi_force_sums *to)
 {
     const lwi_kin kin = lwi_tree_kin(work);
-    const state s = {model, f, tree, &kin, t, q, v, inputs, nz, to};
+    const state s = {model, f, tree, &kin, t, q, v, inputs, nz, f->row_q, f->row_v, f->row_z, to};
     lwi_loads loads = work->loads;
     LWI_ASSERT(f->exact);
     if (nz) memset(to->force_by_z, 0, (size_t)(model->tree_nv * nz) * sizeof(double));
@@ -539,4 +645,152 @@ void lwi_force_derivatives_subtract(const lw_model *model, lwi_force_derivatives
     }
     for (int i = 0; nz && i < model->desc.nfunction; i++)
         if (model->function[i].nstate > 0) find_rates(&s, i);
+}
+
+// ----------------------------------------------------------------------------------------- products
+
+// Sums of u S outward.
+static void find_ways(const state *s, const double *u)
+{
+    const lwi_screws *screws = &s->tree->screws;
+    for (int i = 0; i < screws->n; i++) {
+        const lwi_screw *e = &screws->screw[i];
+        double own[6] = {0};
+        for (int j = e->speed; e->speed >= 0 && j < e->speed + e->nspeed; j++)
+            v6_axpy(own, u[j], screws->S[j]);
+        if (e->before >= 0)
+            v6_copy(s->f->until[i], s->f->way[e->before]);
+        else
+            v6_zero(s->f->until[i]);
+        v6_add(s->f->way[i], s->f->until[i], own);
+        if (!e->follows) v6_copy(s->f->until[i], s->f->way[i]);
+    }
+}
+
+static void add_effort_products(const state *s, int i, const double *u)
+{
+    const lwi_force *force = &s->model->force[i];
+    const int speed = s->f->speed[i];
+    if (speed < 0 || u[speed] == 0) return;
+    if (force->type != &lwi_force_joint_spring) {
+        if (!force->type->rate) return;
+        lwi_force_state at = {.kin = s->kin, .model = s->model, .t = s->t, .inputs = s->inputs};
+        const double by_q = force->type->rate(force->par, &at);
+        at.two = 1;
+        s->row_q[speed] -= by_q * u[speed];
+        s->row_v[speed] -= (force->type->rate(force->par, &at) - by_q) * u[speed];
+        return;
+    }
+    const lwi_joint_spring_par *p = force->par;
+    if (p->iq >= 0) s->row_q[speed] -= p->stiffness * u[speed];
+    s->row_v[speed] -= p->damping * u[speed];
+    add_rows(s, p->force, u[speed]);
+    add_rows(s, p->effort, u[speed]);
+}
+
+// As lwi_force_type.pull_back, by changes along all directions.
+static void pull_units(const state *s, const lwi_force *force, const lwi_force_state *at,
+                       int bodies, const double x[2][6], lwi_motion_pair *by)
+{
+    const int n = 12 * bodies;
+    lwi_motion_pair *change = s->f->change;
+    memset(change, 0, (size_t)n * sizeof *change);
+    for (int i = 0; i < n; i++)
+        *((i % 12 < 6 ? change[i].pose : change[i].twist)[i / 12] + i % 6) = 1;
+    force->type->differentiate(force->par, at, n, change, s->f->load);
+    for (int i = 0; i < n; i++) {
+        double sum = v6_dot(x[0], s->f->load[i][0]);
+        if (bodies > 1) sum += v6_dot(x[1], s->f->load[i][1]);
+        (i % 12 < 6 ? by->pose : by->twist)[i / 12][i % 6] = sum;
+    }
+}
+
+static void add_force_products(const state *s, int i, lwi_loads *loads)
+{
+    const lwi_force *force = &s->model->force[i];
+    const lwi_force_place place = lwi_force_acts_on(force);
+    const lwi_screws *screws = &s->tree->screws;
+    double load[2][6], x[2][6] = {{0}};
+    lwi_force_signal signal[LWI_FORCE_SIGNALS];
+    lwi_motion_pair by;
+    if (s->f->first_speed[i + 1] == s->f->first_speed[i]) return;
+    loads_of(s, force, &place, loads, load);
+    const lwi_force_state at = {.kin = s->kin,
+                                .load = {load[0], load[1]},
+                                .model = s->model,
+                                .t = s->t,
+                                .inputs = s->inputs};
+    for (int b = 0; b < place.n; b++) {
+        const int node = node_of(s->model, place.body[b]),
+                  last = node < 0 ? -1 : screws->last[node];
+        if (last >= 0) at_point(s->f->way[last], s->kin->r[place.body[b]], x[b]);
+    }
+    if (force->type->pull_back)
+        force->type->pull_back(force->par, &at, (const double(*)[6])x, &by);
+    else
+        pull_units(s, force, &at, place.n, (const double(*)[6])x, &by);
+    for (int b = 0; b < place.n; b++) add_body(s, place.body[b], by.pose[b], by.twist[b], load[b]);
+    const int n = force->type->signals ? force->type->signals(force->par, &at, signal) : 0;
+    for (int k = 0; k < n; k++) {
+        double power = 0;
+        for (int b = 0; b < place.n; b++) power += v6_dot(x[b], signal[k].load[b]);
+        if (power != 0) add_rows(s, signal[k].signal, power);
+    }
+}
+
+static void add_rate_products(const state *s, int function, const double *w)
+{
+    const lwi_function *of = &s->model->function[function];
+    const lwi_now now = now_of(s);
+    double slope[LWI_SIGNAL_STATES];
+    for (int i = s->f->first_leaf[function]; i < s->f->first_leaf[function + 1]; i++) {
+        double by = 0;
+        lwi_signal_states_rate_slopes(of, &now, &s->f->leaf[i].seed, slope);
+        for (int k = 0; k < of->nstate; k++) by += w[of->state + k] * slope[k];
+        if (by != 0) add_leaf_row(s, &s->f->leaf[i], by);
+    }
+}
+
+static void add_outboard(const state *s)
+{
+    const lwi_screws *screws = &s->tree->screws;
+    for (int k = s->model->nnode - 1; k >= 0; k--) {
+        const lwi_node *node = &s->model->node[k];
+        const lwi_outboard_sums *d = &s->f->outboard[k];
+        for (int j = node->iv; j < node->iv + node->nv; j++) {
+            double c[6];
+            force_cross(c, s->f->until[screws->of_speed[j]], d->f);
+            s->row_q[j] += v6_dot(screws->S[j], d->a) - v6_dot(screws->S[j], c) +
+                           v6_dot(s->tree->rate[j], d->t);
+            s->row_v[j] += v6_dot(screws->S[j], d->t);
+        }
+        if (node->parent < 0) continue;
+        lwi_outboard_sums *to = &s->f->outboard[node->parent];
+        v6_add(to->a, to->a, d->a);
+        v6_add(to->t, to->t, d->t);
+        v6_add(to->f, to->f, d->f);
+    }
+}
+
+void lwi_force_products_add(const lw_model *model, lwi_force_derivatives *f,
+                            const lwi_tree_derivatives *tree, const lwi_tree_work *work, double t,
+                            const double *q, const double *v, const double *inputs,
+                            const lwi_force_rows *rows, double *by_q, double *by_v, double *by_z)
+{
+    const lwi_kin kin = lwi_tree_kin(work);
+    const state s = {model, f, tree, &kin, t, q, v, inputs, 0, by_q, by_v, by_z, NULL};
+    lwi_loads loads = work->loads;
+    LWI_ASSERT(f->exact);
+    find_ways(&s, rows->u);
+    memset(f->outboard, 0, (size_t)model->nnode * sizeof *f->outboard);
+    for (int i = 0; i < model->nforce; i++) {
+        if (model->force[i].type == &lwi_force_signal_states) continue;
+        if (lwi_force_acts_on(&model->force[i]).iv >= 0)
+            add_effort_products(&s, i, rows->u);
+        else
+            add_force_products(&s, i, &loads);
+    }
+    for (int i = 0; rows->w && i < model->desc.nfunction; i++)
+        if (model->function[i].nstate > 0) add_rate_products(&s, i, rows->w);
+    add_outboard(&s);
 }

@@ -10,6 +10,12 @@
 // respect to what they read, and of that by the motion.                                    Cost: of each force the square
 // of its branches; of each signal n for what it reads.
 //
+// Products  u'dQ + w'dg  with rows u, w (g the rates of signals' states) need no matrices.  With x = sum u S over the way to a
+// body, loads f, and the derivatives p, t of  x.f  by the pose and the twist of the body (all of them wrenches about the
+// world's origin), a displacement of speed j, with x_j = x up to its joint, changes them by
+//     S_j.(a - x_j x* f) + psi_j.t,   a = p + V x* t + x x* f,     and a change of its speed by S_j.t,
+// sums a, f, t over the bodies outboard of j.                                  Cost: that of the forces, and O(n).
+//
 // Forces without exact derivatives (servos, tendons), on coordinates of joints that close loops, and signals that
 // read these, are left to differences.
 #ifndef LWI_DYNAMICS_FORCE_DERIVATIVES_H
@@ -40,7 +46,9 @@ typedef struct lwi_force_derivatives {
     bool exact;      ///< all forces and signals have derivatives
     bool kinked;     ///< some signal may have corners, where derivatives are those of one side
     int *first_leaf; ///< [functions + 1] of each function
+    bool *backward;  ///< [functions] it has a gradient (lwi_signal_gradient)
     lwi_signal_leaf *leaf;         ///< all leaves
+    double *slope;                 ///< [leaves] derivatives of a signal
     int *first_speed;              ///< [forces + 1] of each force between bodies
     lwi_branch_speed *branch;      ///< all branches
     int *speed;                    ///< [forces] tree speed of a force on a coordinate; -1: another
@@ -50,7 +58,14 @@ typedef struct lwi_force_derivatives {
     double *row_q, *row_v, *row_z; ///< [n], [n], [nz] of one signal
     double *column, *qdot;         ///< [n], [nq]
     double *unit;                  ///< [n]
+    struct lwi_outboard_sums *outboard; ///< [nnode] of products
+    double (*way)[6], (*until)[6]; ///< [elements] sums of u S up to each; to its end or beginning
 } lwi_force_derivatives;
+
+/** Rows of products. */
+typedef struct lwi_force_rows {
+    const double *u, *w; ///< [tree nv] of Q, [nz] of the rates of states; w NULL: nz is 0
+} lwi_force_rows;
 
 /** Derivatives of the forces at a state. */
 typedef struct lwi_force_sums {
@@ -67,5 +82,11 @@ void lwi_force_derivatives_subtract(const lw_model *model, lwi_force_derivatives
                                     const lwi_tree_derivatives *tree, const lwi_tree_work *work,
                                     double t, const double *q, const double *v,
                                     const double *inputs, int nz, const lwi_force_sums *to);
+/** by_q, by_v, by_z += derivatives of u'Q + w'g; as lwi_force_derivatives_subtract, without forces in `work`.
+ *  @param by_q, by_v, by_z  [n], [n], [nz] */
+void lwi_force_products_add(const lw_model *model, lwi_force_derivatives *f,
+                            const lwi_tree_derivatives *tree, const lwi_tree_work *work, double t,
+                            const double *q, const double *v, const double *inputs,
+                            const lwi_force_rows *rows, double *by_q, double *by_v, double *by_z);
 
 #endif

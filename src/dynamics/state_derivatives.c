@@ -444,6 +444,59 @@ void lwi_inverse_derivatives(const lw_model *model, lwi_state_derivatives *d, lw
     for (int i = 0; i < model->tree_nv; i++) d->effort[i] -= d->plus[i];
 }
 
+bool lwi_inverse_has_products(const lw_model *model, const lwi_state_derivatives *d,
+                              const lwi_tree_work *work)
+{
+    const difference of = {.model = model,
+                           .d = (lwi_state_derivatives *)(uintptr_t)d,
+                           .work = (lwi_tree_work *)(uintptr_t)work};
+    return !d->closed && (model->nforce == 0 || (d->spring_speed && d->nz == 0) || exact_here(&of));
+}
+
+void lwi_inverse_products_begin(const lw_model *model, lwi_state_derivatives *d,
+                                lwi_tree_work *work, double t, const double *q, const double *v,
+                                const double *vdot, const double *inputs)
+{
+    const difference of = {model, d, work, t, q, v, inputs};
+    set_tangents(&of);
+    work->tangent = NULL;
+    lwi_tree_motion(model, work, t, q, v);
+    lwi_tree_world(model, work->link, work->R, work->r);
+    lwi_tree_inertial_begin(model, &d->tree, work, t, v, vdot);
+}
+
+static void subtract_spring_products(const lw_model *model, const int *speed, const double *u,
+                                     double *by_q, double *by_v)
+{
+    for (int i = 0; i < model->nforce; i++) {
+        const lwi_joint_spring_par *p = model->force[i].par;
+        if (speed[i] < 0) continue;
+        if (p->iq >= 0) by_q[speed[i]] += p->stiffness * u[speed[i]];
+        by_v[speed[i]] += p->damping * u[speed[i]];
+    }
+}
+
+void lwi_inverse_products(const lw_model *model, lwi_state_derivatives *d, lwi_tree_work *work,
+                          double t, const double *q, const double *v, const double *inputs,
+                          const lwi_force_rows *rows, double *by_q, double *by_v, double *by_z)
+{
+    const size_t n = (size_t)model->tree_nv;
+    lwi_tree_inertial_products(model, &d->tree, rows->u, by_q, by_v);
+    if (d->nz) memset(by_z, 0, (size_t)d->nz * sizeof *by_z);
+    if (model->nforce == 0) return;
+    if (d->spring_speed && d->nz == 0) {
+        subtract_spring_products(model, d->spring_speed, rows->u, by_q, by_v);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) by_q[i] = -by_q[i], by_v[i] = -by_v[i];
+    if (model->nmode && work->mode && *work->mode) work->tangent = d->tangent;
+    lwi_force_products_add(model, &d->forces, &d->tree, work, t, q, v, inputs, rows, by_q, by_v,
+                           by_z);
+    work->tangent = NULL;
+    for (size_t i = 0; i < n; i++) by_q[i] = -by_q[i], by_v[i] = -by_v[i];
+    for (int i = 0; i < d->nz; i++) by_z[i] = -by_z[i];
+}
+
 static lw_status no_inertia(const lw_model *model, int speed, double t, lw_error *error)
 {
     const lwi_node *node = model->node;

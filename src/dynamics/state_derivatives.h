@@ -67,6 +67,18 @@ void lwi_inertial_derivatives(const lw_model *model, lwi_state_derivatives *d, l
 void lwi_inverse_derivatives(const lw_model *model, lwi_state_derivatives *d, lwi_tree_work *work,
                              double t, const double *q, const double *v, const double *vdot,
                              const double *inputs, double *by_q, double *by_v, double *M);
+/** Do lwi_inverse_products give the derivatives of this tree, with the modes and states of `work`? */
+bool lwi_inverse_has_products(const lw_model *model, const lwi_state_derivatives *d,
+                              const lwi_tree_work *work);
+/** Evaluates a state; then any number of products. */
+void lwi_inverse_products_begin(const lw_model *model, lwi_state_derivatives *d,
+                                lwi_tree_work *work, double t, const double *q, const double *v,
+                                const double *vdot, const double *inputs);
+/** by_q, by_v [tree_nv] := derivatives of  u'tau - w'g,  tau = ID(q, v, vdot) and g the rates of the states of signals; by_z
+ *  [nz] too, where there are states.  At the state of lwi_inverse_products_begin. */
+void lwi_inverse_products(const lw_model *model, lwi_state_derivatives *d, lwi_tree_work *work,
+                          double t, const double *q, const double *v, const double *inputs,
+                          const lwi_force_rows *rows, double *by_q, double *by_v, double *by_z);
 /** Of vdot = FD(q, v, tau) of a tree, given with vdot.
  *  @param by_q, by_v, by_tau  [tree_nv][tree_nv] out
  *  @return LW_ERR_SINGULAR: a speed without inertia, by name */

@@ -179,8 +179,7 @@ void lwi_tree_loads_placed(const lw_model *model, lwi_tree_work *work, double t,
         for_nodes((tree_job){.model = model, .work = work}, wrenches_to_links);
 }
 
-void lwi_tree_loads(const lw_model *model, lwi_tree_work *work, double t, const double *v,
-                    const double *inputs)
+static void place_bodies_and_joints(const lw_model *model, lwi_tree_work *work, const double *v)
 {
     if (model->nforce > 0 && acts_at_points(model)) {
         lwi_tree_world(model, work->link, work->R, work->r);
@@ -189,6 +188,21 @@ void lwi_tree_loads(const lw_model *model, lwi_tree_work *work, double t, const 
                         work->body_w);
     }
     if (model->nforce > 0) lwi_tree_joints(model, work->link, v, work->joint_q, work->joint_qd);
+}
+
+void lwi_tree_motion(const lw_model *model, lwi_tree_work *work, double t, const double *q,
+                     const double *v)
+{
+    lwi_tree_position(model, t, q, work->link);
+    lwi_tree_rates(model, t, v, work->link);
+    lwi_tree_velocity(model, work->link, v, work->V);
+    place_bodies_and_joints(model, work, v);
+}
+
+void lwi_tree_loads(const lw_model *model, lwi_tree_work *work, double t, const double *v,
+                    const double *inputs)
+{
+    place_bodies_and_joints(model, work, v);
     lwi_tree_loads_placed(model, work, t, inputs);
 }
 

@@ -49,7 +49,10 @@ lw_status lwi_tree_work_create(const lw_model *model, lwi_arena *arena, lwi_tree
  *  @param v  free speeds [tree_nv] */
 void lwi_tree_loads(const lw_model *model, lwi_tree_work *work, double t, const double *v,
                     const double *inputs);
-/** The same where the arrays of bodies and joints and R are current. */
+/** The motion that forces read, without the forces. */
+void lwi_tree_motion(const lw_model *model, lwi_tree_work *work, double t, const double *q,
+                     const double *v);
+/** As lwi_tree_loads where the arrays of bodies and joints and R are current. */
 void lwi_tree_loads_placed(const lw_model *model, lwi_tree_work *work, double t,
                            const double *inputs);
 /** The same where every force acts on joints and nothing is driven: needs no links. */

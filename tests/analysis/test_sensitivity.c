@@ -359,6 +359,74 @@ static void test_groups_by_adjoint(void **state)
     adjoint_agrees(grouped_text, LWI_COUNT(by), by, 1e-7, 1e-8);
 }
 
+// Parameters of the same force and of the same formula share two variations; numbers of several parameters do not.
+static void test_shared_items_by_adjoint(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\n"
+        "parameters: {k: 40, c: 0.5, l: 0.6, g: 3, h: 0.4, kx: 30, kr: 2, cx: 0.3, E: 20, A: 1.5, "
+        "r: 0.7, w: 2}\n"
+        "signals:\n"
+        "  u: {type: formula, of: \"-g*sin(P.q0 - Q.q0) - h*P.qd0*body.b.z\"}\n"
+        "  v: {type: formula, of: \"MORE\"}\n"
+        "bodies:\n"
+        "  a: {mass: 1, com: [0.3, 0, 0], inertia: [0.01, 0.05, 0.05, 0, 0, 0]}\n"
+        "  b: {mass: 1, com: [0.3, 0, 0], inertia: [0.01, 0.05, 0.05, 0, 0, 0], position: [0.6, 0, "
+        "0]}\n"
+        "joints:\n"
+        "  P: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, 1, 0], effort: {q0: "
+        "u}}\n"
+        "  Q: {type: revolute, between: [a, b], at: [0.6, 0, 0], axis: [0, 1, 0], effort: {q0: "
+        "v}}\n"
+        "forces:\n"
+        "  S: {type: spring, between: [ground, b], point1: [0.5, 0, 1], point2: [0.2, 0, 0], "
+        "stiffness: k, "
+        "damping: c, length: l}\n"
+        "  T: {type: spring, between: [ground, a], point1: [0.5, 0.1, -1], point2: [0.2, 0, 0], "
+        "stiffness: E*A/1.3, damping: c2*A}\n"
+        "  B: {type: bushing, between: [a, b], at: [0.8, 0.1, 0.1], stiffness: [kx, kx, 2*kx, kr, "
+        "kr, kr], "
+        "damping: [cx, cx, cx, 0.1, 0.1, 0.1]}\n"
+        "simulation: {duration: 0.4}\n";
+    static const struct {
+        const char *more, *damping;
+    } of[] = {{"-r*Q.qd0 - w*Q.q0", "0.1"},      // each number of one parameter, but of T
+              {"-r*w*Q.qd0 - w*Q.q0", "0.1*A"}}; // not so
+    static const char *const by[] = {"k", "c", "l", "g", "h", "kx", "kr", "cx", "E", "A", "r", "w"};
+    for (int i = 0; i < LWI_COUNT(of); i++)
+        for (int n = 8; n <= LWI_COUNT(by); n += 4) { // without E, A, r, w; with them
+            char all[2 * sizeof text];
+            const char *more = strstr(text, "MORE"), *c2 = strstr(text, "c2*A");
+            snprintf(all, sizeof all, "%.*s%s%.*s%s%s", (int)(more - text), text, of[i].more,
+                     (int)(c2 - more - 4), more + 4, of[i].damping, c2 + 4);
+            lw_options options;
+            lw_model *model = parse(all, &options);
+            lw_sensitivity *s[2];
+            lw_error error;
+            for (int m = 0; m < 2; m++) {
+                options.rtol = options.atol = 1e-13;
+                const lw_sensitivity_desc desc = {.size = sizeof desc,
+                                                  .by = by,
+                                                  .nby = n,
+                                                  .columns = "body.b.x,joint.P.qd0",
+                                                  .options = &options,
+                                                  .method = m ? LW_SENSITIVITY_ADJOINT
+                                                              : LW_SENSITIVITY_DIFFERENCES};
+                lwt_ok(lw_sensitivity_create(model, &desc, &s[m], &error), &error);
+            }
+            for (int c = 0; c < 2; c++)
+                for (int k = 0; k < n; k++) {
+                    const double expected = lw_sensitivity_at(s[0], k, c, LW_STATISTIC_LAST, NULL);
+                    assert_true(fabs(expected) > 1e-6);
+                    lwt_near(lw_sensitivity_at(s[1], k, c, LW_STATISTIC_LAST, NULL), expected,
+                             1e-9);
+                }
+            for (int m = 0; m < 2; m++) lw_sensitivity_destroy(s[m]);
+            lw_model_destroy(model);
+        }
+}
+
 // A rope becomes taut: the derivative is wrong by more than the tolerance, and the warning names it.
 static const char rope_text[] =
     "linkwork: 1\n"
@@ -609,6 +677,7 @@ int main(void)
                                        cmocka_unit_test(test_late_by_adjoint),
                                        cmocka_unit_test(test_loose_loop_by_adjoint),
                                        cmocka_unit_test(test_groups_by_adjoint),
+                                       cmocka_unit_test(test_shared_items_by_adjoint),
                                        cmocka_unit_test(test_corner_by_adjoint),
                                        cmocka_unit_test(test_jump_by_adjoint),
                                        cmocka_unit_test(test_formulas_by_adjoint),

@@ -234,6 +234,120 @@ static void compare_all(const char *text)
     lw_model_destroy(model);
 }
 
+// u'ID - w'g by products, against those of the matrices.
+static void compare_products(bench *b, uint64_t *seed)
+{
+    const lw_model *model = b->model;
+    const size_t n = (size_t)model->tree_nv, nz = (size_t)model->nstate;
+    const matrices *m = &b->exact;
+    double *u = numbers(b, (int)n), *w = numbers(b, (int)nz),
+           *found = numbers(b, (int)(2 * n + nz)), *expected = numbers(b, (int)(2 * n + nz));
+    for (size_t i = 0; i < n; i++) u[i] = lwt_random(seed, -1, 1);
+    for (size_t k = 0; k < nz; k++) w[k] = lwt_random(seed, -1, 1);
+    memset(expected, 0, (2 * n + nz) * sizeof *expected);
+    for (size_t j = 0; j < n; j++) {
+        for (size_t i = 0; i < n; i++) {
+            expected[j] += u[i] * m->by_q[i * n + j];
+            expected[n + j] += u[i] * m->by_v[i * n + j];
+        }
+        for (size_t k = 0; k < nz; k++) {
+            expected[j] -= w[k] * m->rate_by_q[k * n + j];
+            expected[n + j] -= w[k] * m->rate_by_v[k * n + j];
+        }
+    }
+    for (size_t k = 0; k < nz; k++) {
+        for (size_t i = 0; i < n; i++) expected[2 * n + k] -= u[i] * m->force_by_z[i * nz + k];
+        for (size_t i = 0; i < nz; i++) expected[2 * n + k] -= w[i] * m->rate_by_z[i * nz + k];
+    }
+    assert_true(lwi_inverse_has_products(model, &b->d, &b->work));
+    lwi_inverse_products_begin(model, &b->d, &b->work, 0.3, b->q, b->v, b->vdot, b->inputs);
+    lwi_inverse_products(model, &b->d, &b->work, 0.3, b->q, b->v, b->inputs,
+                         &(lwi_force_rows){u, nz ? w : NULL}, found, found + n, found + 2 * n);
+    for (size_t i = 0; i < 2 * n + nz; i++)
+        if (!(fabs(found[i] - expected[i]) <= 1e-12 * (1 + largest(m->by_q, (int)(n * n)))))
+            fail_msg("product %d: %.15g, by matrices %.15g", (int)i, found[i], expected[i]);
+}
+
+static void test_products(void **state)
+{
+    (void)state;
+    uint64_t seed = 21;
+    lw_model *model = parse(tree_text);
+    bench b;
+    bench_create(&b, model);
+    for (int i = 0; i < STATES; i++) {
+        random_state(&b, &seed);
+        evaluate(&b, true, &b.exact);
+        compare_products(&b, &seed);
+    }
+    lwi_arena_free(&b.arena);
+    lw_model_destroy(model);
+}
+
+/** Derivatives by the coordinates and the speeds of two joints. */
+typedef struct partials {
+    double by[2][2];
+} partials;
+
+static void add_partial(void *user, const lwi_formula *formula, const lwi_instruction *in,
+                        double by)
+{
+    (void)formula;
+    partials *to = user;
+    assert_in_range(in->index, 0, 1);
+    to->by[in->operation == LWI_FORMULA_SPEED][in->index] += by;
+}
+
+// Gradients of signals against their derivatives along each thing that they read.
+static void test_gradients(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\ngravity: [0, 0, 0]\n"
+        "signals:\n"
+        "  a: {type: formula, of: \"-A.q0^3/(2 + B.qd0) + B.q0^-2 - 2^A.qd0\"}\n"
+        "  b: {type: formula, of: \"min(A.q0, 2*B.q0, 0.3)*max(A.qd0, -B.qd0) + abs(A.q0 - "
+        "B.q0)\"}\n"
+        "  c: {type: formula, of: \"where(A.q0 > B.q0, atan2(A.q0, B.qd0), tan(B.q0)) + "
+        "step(A.qd0, -1, 1.5)\"}\n"
+        "  d: {type: formula, of: \"hypot(A.q0, B.q0) + mod(3*A.q0, 0.7) + A.q0^(B.q0^2) + "
+        "log(2 + A.q0*B.q0)\"}\n"
+        "  k: {type: formula, of: \"a*b + sqrt(2 + c) - tanh(d)\"}\n"
+        "  f: {type: curve, of: \"A.q0 + B.qd0\", x: [-9, 0, 1, 9], y: [1, 2, 5, 3], "
+        "interpolation: spline}\n"
+        "  g: {type: sum, terms: [k, f, a]}\n"
+        "  m: {type: map, of: A.q0, of2: B.q0*A.qd0, x: [-9, 0, 9], x2: [-9, 9], rows: [[0, 1], "
+        "[2, -3], [1, 0]]}\n"
+        "  h: {type: formula, of: \"g*sign(B.q0) + sin(t)*f + m\"}\n"
+        "bodies: {one: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}, two: {mass: 1, inertia: [1, 1, 1, "
+        "0, 0, 0]}}\n"
+        "joints:\n"
+        "  A: {type: revolute, between: [ground, one], at: [0, 0, 0], axis: [0, 0, 1]}\n"
+        "  B: {type: revolute, between: [one, two], at: [0, 0, 0], axis: [0, 1, 0]}\n";
+    uint64_t seed = 5;
+    lw_model *model = parse(text);
+    for (int i = 0; i < 20 * model->desc.nfunction; i++) {
+        const lw_signal signal = {1 + i % model->desc.nfunction};
+        double q[2] = {lwt_random(&seed, 0.1, 1), lwt_random(&seed, 0.1, 1)},
+               qd[2] = {lwt_random(&seed, -1, 1), lwt_random(&seed, -1, 1)};
+        const lwi_now now = {.t = 0.3, .q = q, .qd = qd};
+        partials found = {{{0}}};
+        assert_true(lwi_signal_has_gradient(model->function, signal));
+        lwi_signal_gradient(model->function, signal, &now, 2,
+                            &(lwi_gradient_sink){&found, add_partial});
+        for (int k = 0; k < 4; k++) {
+            const lwi_seed along = {
+                .iq = k < 2 ? k : -1, .iv = k < 2 ? -1 : k - 2, .q = 1, .qd = 1, .spring = -1};
+            double f[3];
+            lwi_signal_jet(model->function, signal, &now, &along, f);
+            const double by = found.by[k / 2][k % 2];
+            if (!(fabs(by - 2 * f[1]) <= 1e-12 * (1 + fabs(f[1]))))
+                fail_msg("signal %d, %d: %.15g, along it %.15g", signal.index, k, by, 2 * f[1]);
+        }
+    }
+    lw_model_destroy(model);
+}
+
 static void test_tree(void **state)
 {
     (void)state;
@@ -276,6 +390,8 @@ static void test_points_meet(void **state)
             if (!(fabs(by_q - expected) <= 1e-13 * k))
                 fail_msg("by q[%d][%d]: %.15g, expected %.15g", i, j, by_q, expected);
         }
+    uint64_t seed = 22;
+    compare_products(&b, &seed);
     lwi_arena_free(&b.arena);
     lw_model_destroy(model);
 }
@@ -344,8 +460,10 @@ static void test_merged(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_tree), cmocka_unit_test(test_loop),
-                                       cmocka_unit_test(test_points_meet),
-                                       cmocka_unit_test(test_merged), cmocka_unit_test(test_left)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tree),        cmocka_unit_test(test_loop),
+        cmocka_unit_test(test_products),    cmocka_unit_test(test_gradients),
+        cmocka_unit_test(test_points_meet), cmocka_unit_test(test_merged),
+        cmocka_unit_test(test_left)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -169,6 +169,10 @@ typedef struct lwi_force_type {
      *  [n].  NULL: unknown. */
     void (*differentiate)(const void *par, const lwi_force_state *, int n,
                           const lwi_motion_pair *change, double (*load)[2][6]);
+    /** The transpose: derivatives of  x[0].load[0] + x[1].load[1]  by `pose` and `twist` of both bodies, all of them
+     *  written.  NULL: by `differentiate` */
+    void (*pull_back)(const void *par, const lwi_force_state *, const double x[2][6],
+                      lwi_motion_pair *by);
     /** The signals it reads.  @return how many.  NULL: none */
     int (*signals)(const void *par, const lwi_force_state *, lwi_force_signal *);
     /** Numbers (double) of its parameters by which loads have derivatives: where they are in these, and how many. */

@@ -175,6 +175,51 @@ static void differentiate(const void *par, const lwi_force_state *s, int n,
     }
 }
 
+// With y = x of P2 less that of P1:  y.dF + darm2.(F x w2) - darm1.(F x w1) by what dF and the arms consist of.
+static void pull_back(const void *par, const lwi_force_state *s, const double x[2][6],
+                      lwi_motion_pair *by)
+{
+    const lwi_spring_par *p = par;
+    const line l = line_of(p, s->kin);
+    const double f = v3_dot(l.n, s->load[1]);
+    const int body[2] = {p->body1, p->body2};
+    const double *arm[2] = {l.arm1, l.arm2};
+    double v[3], F[3], y[3], at[3], D[3], V[3];
+    *by = (lwi_motion_pair){.pose = {{0}}};
+    if (l.length == 0 && (p->length != 0 || p->force.index != 0)) return;
+    relative_velocity(v, p, s->kin, &l);
+    v3_scale(F, f, l.n);
+    v3_cross(y, x[1] + 3, l.arm2);
+    v3_add(y, y, x[1]);
+    v3_cross(at, x[0] + 3, l.arm1);
+    v3_add(at, at, x[0]);
+    v3_sub(y, y, at);
+    const double along = v3_dot(y, l.n);
+    if (l.length == 0) {
+        v3_scale(D, -p->stiffness, y);
+        v3_scale(V, 0, y);
+    } else {
+        v3_scale(V, -p->damping * along, l.n);
+        v3_scale(D, -p->stiffness * along, l.n);
+        v3_scale(y, f / l.length, y);
+        v3_axpy(y, -p->damping * along / l.length, v);
+        v3_axpy(y, -v3_dot(y, l.n), l.n); // of dn
+        v3_add(D, D, y);
+    }
+    for (int side = 0; side < 2; side++) {
+        double E[3], c[3];
+        v3_scale(by->pose[side], side ? 1 : -1, D);
+        v3_scale(by->twist[side], side ? 1 : -1, V);
+        v3_cross(E, V, s->kin->w[body[side]]);
+        v3_cross(c, F, x[side] + 3);
+        v3_add(E, E, c);
+        v3_add(E, E, D);
+        v3_scale(E, side ? 1 : -1, E);
+        v3_cross(by->pose[side] + 3, arm[side], E);
+        v3_cross(by->twist[side] + 3, arm[side], by->twist[side]);
+    }
+}
+
 static const size_t load_numbers[] = {offsetof(lwi_spring_par, stiffness),
                                       offsetof(lwi_spring_par, damping),
                                       offsetof(lwi_spring_par, length)};
@@ -247,6 +292,7 @@ const lwi_force_type lwi_force_spring = {
                     .next_break = next_break, .modes = NULL, .varies = NULL, .rate = NULL,
                     .nrow = 3, .rows = rows, .actions = actions, .outputs = &outputs),
     .differentiate = differentiate,
+    .pull_back = pull_back,
     .load_number = load_numbers,
     .nload_number = LWI_COUNT(load_numbers),
     .by_numbers = by_numbers,

@@ -244,6 +244,17 @@ double lwi_formula_value(const lwi_formula *formula, const lwi_now *now);
 /** f[0..2]: value and first two derivatives along the seed.  Where a slope jumps, those to come. */
 void lwi_formula_jet(const lwi_formula *formula, const lwi_now *now, const lwi_seed *seed,
                      double f[3]);
+/** Where derivatives by what formulas read go. */
+typedef struct lwi_gradient_sink {
+    void *user;
+    /** @param leaf  that reads a coordinate, a speed or a probe      @param by  the derivative, a part of it */
+    void (*add)(void *user, const lwi_formula *formula, const lwi_instruction *leaf, double by);
+} lwi_gradient_sink;
+enum { LWI_GRADIENT_SIZE = 128 }; ///< instructions of formulas that have a gradient
+/** Adds `by` times the derivatives by everything that the formula reads of a motion, backward through the program.  Where
+ *  a slope jumps, that to larger operands.        @pre ncode <= LWI_GRADIENT_SIZE */
+void lwi_formula_gradient(const lwi_formula *formula, const lwi_now *now, double by,
+                          const lwi_gradient_sink *to);
 /** f[0..2]: value and first two time derivatives of a formula of t alone; where a derivative jumps,
  *  those to come. */
 void lwi_formula_rates(const lwi_formula *formula, double t, double f[3]);

@@ -11,6 +11,7 @@
 //   changes
 //
 // Where a slope jumps (abs, min, max, floor) the derivatives are those of larger s.
+#include "base/assert.h"
 #include "model/signals/functions.h"
 #include "model/signals/probe.h"
 
@@ -521,6 +522,84 @@ void lwi_formula_jet(const lwi_formula *formula, const lwi_now *now, const lwi_s
         n++;
     }
     for (int k = 0; k < 3; k++) result[k] = stack[0][k];
+}
+
+/** A program with the values of all instructions. */
+typedef struct trace {
+    double value[LWI_GRADIENT_SIZE];
+    short operand[LWI_GRADIENT_SIZE][3];
+    bool moves[LWI_GRADIENT_SIZE]; // depends on a motion
+} trace;
+
+static double leaf_value(const lwi_formula *formula, const lwi_instruction *in, const lwi_now *now)
+{
+    switch (in->operation) {
+    case LWI_FORMULA_NUMBER:
+        return in->value;
+    case LWI_FORMULA_TIME:
+        return now->t;
+    case LWI_FORMULA_COORDINATE:
+        return read(now->q, in->index);
+    case LWI_FORMULA_SPEED:
+        return read(now->qd, in->index);
+    case LWI_FORMULA_VARIABLE:
+        return read(now->variables, in->index);
+    default:
+        return lwi_formula_reading(&formula->name[in->index], now);
+    }
+}
+
+static void evaluate(const lwi_formula *formula, const lwi_now *now, trace *t)
+{
+    short stack[LWI_FORMULA_STACK];
+    int n = 0;
+    for (int i = 0; i < formula->ncode; i++) {
+        const lwi_instruction *in = &formula->code[i];
+        const lwi_operation op = in->operation;
+        double x[3];
+        t->moves[i] =
+            op == LWI_FORMULA_COORDINATE || op == LWI_FORMULA_SPEED || op == LWI_FORMULA_READ;
+        n -= operands[op];
+        for (int k = 0; k < operands[op]; k++) {
+            t->operand[i][k] = stack[n + k];
+            x[k] = t->value[stack[n + k]];
+            t->moves[i] = t->moves[i] || t->moves[stack[n + k]];
+        }
+        t->value[i] = operands[op] ? lwi_formula_operate(op, x) : leaf_value(formula, in, now);
+        stack[n++] = (short)i;
+    }
+}
+
+void lwi_formula_gradient(const lwi_formula *formula, const lwi_now *now, double by,
+                          const lwi_gradient_sink *to)
+{
+    trace t;
+    double bar[LWI_GRADIENT_SIZE];
+    LWI_ASSERT(formula->ncode <= LWI_GRADIENT_SIZE);
+    evaluate(formula, now, &t);
+    for (int i = 0; i < formula->ncode; i++) bar[i] = 0;
+    bar[formula->ncode - 1] = by;
+    for (int i = formula->ncode - 1; i >= 0; i--) {
+        const lwi_instruction *in = &formula->code[i];
+        const int n = operands[in->operation];
+        if (!t.moves[i] || bar[i] == 0) continue;
+        if (n == 0) {
+            const lwi_formula_name *name =
+                in->operation == LWI_FORMULA_READ ? &formula->name[in->index] : NULL;
+            if (name && name->kind == LWI_READ_SIGNAL)
+                lwi_signal_gradient(now->functions, (lw_signal){name->index}, now, bar[i], to);
+            else
+                to->add(to->user, formula, in, bar[i]);
+        }
+        for (int k = 0; k < n; k++) {
+            jet x[3] = {{0}}, f = {t.value[i]};
+            if (!t.moves[t.operand[i][k]]) continue;
+            for (int o = 0; o < n; o++) x[o][0] = t.value[t.operand[i][o]];
+            x[k][1] = 1;
+            derive(in->operation, (const jet *)x, f);
+            bar[t.operand[i][k]] += bar[i] * f[1];
+        }
+    }
 }
 
 void lwi_formula_rates(const lwi_formula *formula, double t, double f[3])

@@ -77,6 +77,11 @@ double lwi_function_next_jump(const lwi_function *all, lw_signal s, double t);
 /** f[0..2]: value and first two derivatives along the seed. */
 void lwi_signal_jet(const lwi_function *all, lw_signal s, const lwi_now *now, const lwi_seed *seed,
                     double f[3]);
+/** Has the signal, with all that it names, a gradient?  States of signals have none. */
+bool lwi_signal_has_gradient(const lwi_function *all, lw_signal s);
+/** Adds `by` times the derivatives by everything that the signal reads of a motion. */
+void lwi_signal_gradient(const lwi_function *all, lw_signal s, const lwi_now *now, double by,
+                         const lwi_gradient_sink *to);
 /** Value of a function, of an input (inputs NULL: 0), or `none` for no signal. */
 double lwi_signal_value(const lwi_function *all, lw_signal s, const lwi_now *now, double none);
 

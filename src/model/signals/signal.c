@@ -124,3 +124,59 @@ void lwi_signal_jet(const lwi_function *all, lw_signal s, const lwi_now *now, co
         return;
     }
 }
+
+// --------------------------------------------------------------------------------------- gradients
+
+static bool formula_has_gradient(const lwi_function *all, const lwi_formula *formula)
+{
+    bool has = !formula || formula->ncode <= LWI_GRADIENT_SIZE;
+    for (int k = 0; has && formula && k < formula->nname; k++)
+        if (formula->name[k].kind == LWI_READ_SIGNAL)
+            has = lwi_signal_has_gradient(all, (lw_signal){formula->name[k].index});
+    return has;
+}
+
+bool lwi_signal_has_gradient(const lwi_function *all, lw_signal s)
+{
+    if (s.index <= 0) return true;
+    const lwi_function *function = &all[s.index - 1];
+    bool has = function->nstate == 0;
+    for (int i = 0; has && i < LWI_FUNCTION_FORMULAS; i++)
+        has = formula_has_gradient(all, lwi_function_formula(function, i));
+    if (function->desc.type == LW_FUNCTION_SUM)
+        for (int i = 0; has && i < function->desc.nterm; i++)
+            has = lwi_signal_has_gradient(all, function->desc.terms[i]);
+    return has;
+}
+
+void lwi_signal_gradient(const lwi_function *all, lw_signal s, const lwi_now *now, double by,
+                         const lwi_gradient_sink *to)
+{
+    if (s.index <= 0 || by == 0) return;
+    const lwi_function *function = &all[s.index - 1];
+    lwi_now here = *now;
+    double f[6], x[2];
+    here.functions = all;
+    switch (function->desc.type) {
+    case LW_FUNCTION_FORMULA:
+        lwi_formula_gradient(function->formula, &here, by, to);
+        return;
+    case LW_FUNCTION_CURVE:
+        lwi_curve_eval(&function->table, lwi_formula_value(function->formula, &here), f);
+        lwi_formula_gradient(function->formula, &here, by * f[1], to);
+        return;
+    case LW_FUNCTION_MAP:
+        x[0] = lwi_formula_value(function->formula, &here);
+        x[1] = lwi_formula_value(function->formula2, &here);
+        lwi_map_eval(&function->table, x, f);
+        lwi_formula_gradient(function->formula, &here, by * f[1], to);
+        lwi_formula_gradient(function->formula2, &here, by * f[2], to);
+        return;
+    case LW_FUNCTION_SUM:
+        for (int i = 0; i < function->desc.nterm; i++)
+            lwi_signal_gradient(all, function->desc.terms[i], now, by, to);
+        return;
+    default: // of time
+        return;
+    }
+}
