@@ -104,7 +104,7 @@ void lwi_assembler_speeds(lwi_assembler *assembler);
  * @param enough  of velocities, see lwi_assembler_project; above 0, positions end where the next step would be round-off */
 void lwi_assembler_correct(lwi_assembler *assembler, double enough);
 /** The same for positions alone: v and w are left as they are. */
-void lwi_assembler_correct_positions(lwi_assembler *assembler);
+void lwi_assembler_correct_positions(lwi_assembler *assembler, double enough);
 /** Metric of the masses at the current poses; mass or inertia that a body lacks is a thousandth of
  * the average. */
 void lwi_assembler_weigh(lwi_assembler *assembler);

@@ -107,10 +107,10 @@ static bool close_positions(lwi_assembler *a, double enough)
     return uneven;
 }
 
-void lwi_assembler_correct_positions(lwi_assembler *a)
+void lwi_assembler_correct_positions(lwi_assembler *a, double enough)
 {
     a->held = false;
-    close_positions(a, 0);
+    close_positions(a, enough);
     a->held = true;
     lwi_assembler_read(a);
 }

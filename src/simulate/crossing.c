@@ -78,9 +78,9 @@ enum { SHIFTS = 4 };
 // largest sine of the run is needed.
 #define SAFE 0.6
 #define SMALL 0.1
-#define FALLEN 0.8
+#define FALLEN 0.6
 #define FAR 0.5
-#define GROWN 1.3
+#define GROWN 1.5
 
 // ------------------------------------------------------------------------------------------ create
 
@@ -96,7 +96,8 @@ lw_status lwi_sim_prepare_crossing(lw_sim *sim)
     lwi_crossing *c = &sim->crossing;
     lwi_arena *arena = &sim->arena;
     const lwi_gauss *g = &sim->passage.gauss;
-    *c = (lwi_crossing){.begin = -INFINITY, .end = -INFINITY, .latest = INFINITY};
+    *c = (lwi_crossing){
+        .begin = -INFINITY, .end = -INFINITY, .latest = INFINITY, .outside = -INFINITY};
     const lwi_integrator_type *type = lwi_integrator_find(sim->options.integrator);
     if (sim->options.singular == LW_SINGULAR_TURN) return LW_OK;
     if (!sim->passage.active || !type->crosses || !sim->work->formulation->rates) return LW_OK;
@@ -123,7 +124,7 @@ lw_status lwi_sim_prepare_crossing(lw_sim *sim)
 void lwi_sim_leave_crossing(lw_sim *sim)
 {
     lwi_crossing *c = &sim->crossing;
-    c->begin = c->end = -INFINITY;
+    c->begin = c->end = c->outside = -INFINITY;
     c->latest = INFINITY;
     c->near = c->failed = c->last.valid = false;
     c->margin = 0;
@@ -148,12 +149,13 @@ typedef struct parabola {
     double p, slope, bend;
 } parabola;
 
-static parabola pivots_at(lw_sim *sim, const lwi_snapshot *m, double dt)
+static parabola pivots_at(lw_sim *sim, const lwi_snapshot *m, const double *x, double middle,
+                          double dt)
 {
     lwi_gauss *g = &sim->passage.gauss;
-    double pivot[3];
-    for (int i = 0; i < 3; i++) {
-        lwi_gauss_move(g, m, (i - 1) * dt);
+    double pivot[3] = {0, middle, 0};
+    for (int i = 0; i < 3; i += 2) {
+        lwi_gauss_glide(g, m, x, (i - 1) * dt, sim->inputs);
         const double s = lwi_sine_at(&sim->monitor, &g->moved);
         pivot[i] = s * s;
     }
@@ -166,16 +168,20 @@ static double lowest_of(const parabola *at)
     return at->bend > 0 ? at->p - at->slope * at->slope / (2 * at->bend) : 0;
 }
 
-// The position close to a motion: *after, the time to it, negative if the sine rises, and the window, half its width in
+// The position close to a motion, the state x of the run: *after, the time to it, negative if the sine rises, and the window, half its width in
 // time; false: the minimum of the sine is no singular position.  Pivots, squares of sines, are parabolas near their minimum.
 // Where two pivots are nearly equal round-off chooses between them, and the next ones have steps of some percent, more than
 // a short motion changes them.
-static bool estimate_position(lw_sim *sim, const lwi_snapshot *m, double rate, double *after,
-                              double *window)
+static bool estimate_position(lw_sim *sim, const lwi_snapshot *m, const double *x, double rate,
+                              double *after, double *window)
 {
+    lwi_gauss *g = &sim->passage.gauss;
     if (!(rate > 0)) return false;
-    const parabola wide = pivots_at(sim, m, WIDE_TRIAL / rate);
-    parabola at = pivots_at(sim, m, TRIAL / rate);
+    const double sine = lwi_sine_at(&sim->monitor, m), here = sine * sine;
+    lwi_gauss_keep(g);
+    const parabola wide = pivots_at(sim, m, x, here, WIDE_TRIAL / rate);
+    parabola at = pivots_at(sim, m, x, here, TRIAL / rate);
+    lwi_gauss_restore(g);
     if (fabs(at.slope - wide.slope) > SMOOTH * fabs(wide.slope)) at = wide;
     if (at.slope == 0) return false;
     const double p = at.p, lowest = fmin(lowest_of(&at), lowest_of(&wide));
@@ -253,9 +259,10 @@ static void plan_step(lwi_crossing *c, double t, double position, double window)
     c->latest = c->near ? t : position - window;
 }
 
-// A step from (t0, x0) to the motion c->at passes or reaches the middle of a window: true, and the next attempt is
+// A step from (t0, x0) to the motion c->at, the state x1, passes or reaches the middle of a window: true, and the next attempt is
 // planned.
-static bool retreats(lw_sim *sim, double t0, const double *x0, double sine, double largest)
+static bool retreats(lw_sim *sim, double t0, const double *x0, const double *x1, double sine,
+                     double largest)
 {
     lwi_crossing *c = &sim->crossing;
     if (c->failed || c->retreats >= MAX_RETREATS) return false;
@@ -280,7 +287,7 @@ static bool retreats(lw_sim *sim, double t0, const double *x0, double sine, doub
     } else { // it falls to the end, or nearly
         double after;
         if (!(sine < allowed && sine < begin)) return false;
-        if (!estimate_position(sim, &c->at, lwi_sine_rate(s, &c->at), &after, &window))
+        if (!estimate_position(sim, &c->at, x1, lwi_sine_rate(s, &c->at), &after, &window))
             return false;
         position = c->at.t + after;
     }
@@ -340,17 +347,21 @@ bool lwi_sim_accept(lw_sim *sim, double t0, const double *x0, double t1, const d
     c->known = t1, c->latest = INFINITY, c->near = false;
     if (is_safe(sim, t0, x0, t1, x1)) {
         c->skipped = true;
+        c->outside = t1;
         return true;
     }
     if (c->last.valid && t0 >= c->last.t && t1 < c->due) return true;
     if (!observe(sim, t1, x1, poses ? LW_OBSERVE_POSE : LW_OBSERVE_TWIST, &c->at)) return true;
     const double largest = typical(sim);
-    if (is_far(c, s, largest)) return true;
+    if (is_far(c, s, largest)) {
+        c->outside = t1;
+        return true;
+    }
     if (poses && !observe(sim, t1, x1, LW_OBSERVE_TWIST, &c->at)) return true;
     int edge = 0;
     const double pivot = lwi_monitor_pivot(monitor, &c->at, &edge), sine = sqrt(pivot);
     const double before = c->last.valid ? c->last.sine : 0;
-    if (retreats(sim, t0, x0, sine, largest)) {
+    if (retreats(sim, t0, x0, x1, sine, largest)) {
         *end = c->latest;
         return false;
     }
@@ -365,7 +376,7 @@ bool lwi_sim_accept(lw_sim *sim, double t0, const double *x0, double t1, const d
         c->failed = false;
     double after, window;
     if (c->failed || !(sine < CLOSE * largest) || sine > before) return true;
-    if (estimate_position(sim, &c->at, c->last.rate, &after, &window) && after > 0)
+    if (estimate_position(sim, &c->at, x1, c->last.rate, &after, &window) && after > 0)
         plan_step(c, t1, t1 + after, window);
     return true;
 }
@@ -401,20 +412,22 @@ static double difference(const lwi_layout *layout, const double *a, const double
     return fmax(largest, speed > 0 ? apart / speed : 0);
 }
 
-// Smallest sine at the nodes of the last step; 0: unknown.
-static double smallest_at_nodes(lw_sim *sim, double t, double h)
+// Sines at the nodes of the last step, the smallest one and the edge there: at the position itself all rows that depend on
+// each other have pivots of round-off.  path->node = 0: unknown
+static void find_at_nodes(lw_sim *sim, double t, double h, lwi_crossing_path *path)
 {
     lwi_gauss *g = &sim->passage.gauss;
     const int nx = g->work->layout.nx;
-    double smallest = INFINITY;
-    for (int i = 0; i < g->rule6.stages; i++) {
+    path->node = INFINITY;
+    for (int i = 0; i < g->rule6.stages && path->node > 0; i++) {
         g->node.t = t + g->rule6.c[i] * h;
-        if (g->work->formulation->observe(g->work, g->node.t, g->stage + i * nx, sim->inputs,
-                                          LW_OBSERVE_POSE, &g->node) != LW_OK)
-            return 0;
-        smallest = fmin(smallest, lwi_sine_at(&sim->monitor, &g->node));
+        const bool known =
+            g->work->formulation->observe(g->work, g->node.t, g->stage + i * nx, sim->inputs,
+                                          LW_OBSERVE_POSE, &g->node) == LW_OK;
+        const double sine = known ? lwi_sine_at(&sim->monitor, &g->node) : 0;
+        path->sine_at[i] = sine;
+        if (sine < path->node) path->node = sine, path->edge = sim->monitor.seen.edge;
     }
-    return smallest;
 }
 
 static void keep_piece(lwi_gauss *g, double t, double h, lwi_crossing_piece *piece)
@@ -440,17 +453,39 @@ static bool sine_of_polynomial(lw_sim *sim, const lwi_crossing_piece *piece, dou
     return true;
 }
 
-// Part of the piece at which the sine of the polynomial is smallest: samples, then parabolas through pivots, which narrow.
-static bool find_position(lw_sim *sim, const lwi_crossing_piece *piece, double *at)
+// The part of the last piece at which the parabola through the pivots of the smallest node and its neighbours is smallest;
+// false: none is.
+static bool find_between_nodes(const lwi_gauss_rule *rule, const lwi_crossing_path *path,
+                               double *at)
+{
+    int k = 1;
+    for (int i = 1; i < rule->stages - 1; i++)
+        if (path->sine_at[i] < path->sine_at[k]) k = i;
+    double p[3], s[3];
+    for (int i = 0; i < 3; i++)
+        s[i] = rule->c[k - 1 + i], p[i] = path->sine_at[k - 1 + i] * path->sine_at[k - 1 + i];
+    if (!(p[1] <= p[0] && p[1] <= p[2])) return false;
+    const double below = (p[1] - p[0]) / (s[1] - s[0]), above = (p[2] - p[1]) / (s[2] - s[1]);
+    const double bend = (above - below) / (s[2] - s[0]);
+    if (!(bend > 0)) return false;
+    *at = 0.5 * (s[0] + s[1] - below / bend);
+    return true;
+}
+
+// Part of the last piece at which the sine of the polynomial is smallest: samples, then parabolas through pivots, which
+// narrow.
+static bool find_position(lw_sim *sim, const lwi_crossing_path *path, double *at)
 {
     enum { POINTS = 13, NARROWED = 3 };
+    const lwi_crossing_piece *piece = &path->piece[path->npiece - 1];
     const double first = 0.1, apart = (1 - 2 * first) / (POINTS - 1);
     double smallest = INFINITY, sine, h = apart;
-    for (int i = 0; i < POINTS; i++) {
+    const bool known = find_between_nodes(&sim->passage.gauss.rule6, path, at);
+    for (int i = 0; i < POINTS && !known; i++) {
         if (!sine_of_polynomial(sim, piece, first + i * apart, &sine)) return false;
         if (sine < smallest) smallest = sine, *at = first + i * apart;
     }
-    for (int k = 0; k < NARROWED; k++, h *= 0.1) {
+    for (int k = known; k < NARROWED; k++, h *= 0.1) {
         double p[3];
         for (int i = 0; i < 3; i++) {
             if (!sine_of_polynomial(sim, piece, *at + (i - 1) * h, &sine)) return false;
@@ -469,10 +504,9 @@ static bool find_gap(lw_sim *sim, lwi_crossing_path *path)
     lwi_gauss *g = &sim->passage.gauss;
     const lwi_crossing_piece *piece = &path->piece[path->npiece - 1];
     double at = 0.5;
-    if (!find_position(sim, piece, &at) || !sine_of_polynomial(sim, piece, at, &path->sine))
+    if (!find_position(sim, path, &at) || !sine_of_polynomial(sim, piece, at, &path->sine))
         return false;
     path->position = piece->t + at * piece->h;
-    path->edge = sim->monitor.seen.edge;
     lwi_sim_take_motion(g->assembler, &g->node);
     path->gap = lwi_assembler_residual(g->assembler, false, NULL) / g->assembler->length;
     return true;
@@ -488,10 +522,13 @@ bool lwi_sim_attempt_path(lw_sim *sim, double D, double shrink)
     const lwi_snapshot *m = &c->at;
     const double offset = D * (1 - shrink), h = 2 * D * shrink;
     path->npiece = shrink < 1 ? 2 : 1;
-    if (!lwi_gauss_enter(g, c->first ? c->first : m, 0, g->x)) return false;
+    const bool here = !c->first && !g->own && lwi_gauss_close(g, m->t, sim->x, g->x);
+    if (!here && !lwi_gauss_enter(g, c->first ? c->first : m, 0, g->x)) return false;
     if (shrink < 1) {
         memcpy(path->piece[0].x0, g->x, bytes);
-        if (!lwi_gauss_step(g, &g->rule6, NULL, m, 0, offset, sim->inputs)) return false;
+        const bool begins = !c->first && lwi_gauss_begin(g, m->t, g->x, sim->inputs);
+        if (!lwi_gauss_step(g, &g->rule6, begins ? &g->rule1 : NULL, m, 0, offset, sim->inputs))
+            return false;
         keep_piece(g, m->t, offset, &path->piece[0]);
         c->from.t = m->t + offset;
         if (g->work->formulation->observe(g->work, c->from.t, g->x, sim->inputs, LW_OBSERVE_TWIST,
@@ -502,14 +539,17 @@ bool lwi_sim_attempt_path(lw_sim *sim, double D, double shrink)
     lwi_crossing_piece *piece = &path->piece[path->npiece - 1];
     memcpy(piece->x0, g->x, bytes);
     g->assembler->shift = path->shifted ? path->shift : NULL;
-    if (!lwi_gauss_step(g, &g->rule4, NULL, m, 0, h, sim->inputs)) return false;
+    // at a start no rates are known
+    const bool begins = !c->first && lwi_gauss_begin(g, m->t, g->x, sim->inputs);
+    if (!lwi_gauss_step(g, &g->rule4, begins ? &g->rule1 : NULL, m, 0, h, sim->inputs))
+        return false;
     memcpy(c->y, g->x, bytes);
     memcpy(g->x, piece->x0, bytes);
     if (!lwi_gauss_step(g, &g->rule6, &g->rule4, m, 0, h, sim->inputs)) return false;
     keep_piece(g, m->t, h, piece);
     path->estimate = difference(&g->work->layout, c->y, g->x);
     memcpy(path->x1, g->x, bytes);
-    path->node = smallest_at_nodes(sim, m->t, h);
+    find_at_nodes(sim, m->t, h, path);
     return true;
 }
 
@@ -612,17 +652,28 @@ static bool find_path(lw_sim *sim, double D)
     return c->best.estimate < INFINITY;
 }
 
+// to := the state of the run at the motion gauss->moved, of which y is the state of the Gauss steps.
+static bool enter_moved(lw_sim *sim, const double *y, double *to)
+{
+    const lwi_gauss *g = &sim->passage.gauss;
+    lwi_work *work = sim->work;
+    if (!g->own) {
+        memcpy(to, y, (size_t)work->layout.nx * sizeof *y);
+        return true;
+    }
+    work->resumed = true;
+    const lw_status status = work->formulation->enter(work, &g->moved, to);
+    work->resumed = false;
+    return status == LW_OK;
+}
+
 bool lwi_sim_enter_path_end(lw_sim *sim, double t)
 {
     lwi_crossing *c = &sim->crossing;
     lwi_gauss *g = &sim->passage.gauss;
-    lwi_work *work = sim->work;
     if (!lwi_gauss_project(g, t, c->best.x1, sim->inputs, c->y)) return false;
     lwi_gauss_restore(g);
-    work->resumed = true;
-    const lw_status status = work->formulation->enter(work, &g->moved, c->end_x);
-    work->resumed = false;
-    return status == LW_OK;
+    return enter_moved(sim, c->y, c->end_x);
 }
 
 static bool cross(lw_sim *sim, double limit)
@@ -632,7 +683,7 @@ static bool cross(lw_sim *sim, double limit)
     double D = c->position - sim->t, here, window;
     if (!observe(sim, sim->t, sim->x, LW_OBSERVE_TWIST, &c->at)) return false;
     const double rate = lwi_sine_rate(&sim->monitor.system, &c->at);
-    if (estimate_position(sim, &c->at, rate, &here, &window) && here > 0 &&
+    if (estimate_position(sim, &c->at, sim->x, rate, &here, &window) && here > 0 &&
         fabs(here - D) > DIFFERENT * here && sim->t + 2 * here <= limit)
         D = here;
     if (g->own) g->work->mode = sim->work->mode;
@@ -708,21 +759,17 @@ bool lwi_sim_place_on_path(lw_sim *sim, double t)
 {
     lwi_crossing *c = &sim->crossing;
     lwi_gauss *g = &sim->passage.gauss;
-    lwi_work *work = sim->work;
     const lwi_crossing_piece *piece = c->best.piece;
     if (c->best.npiece > 1 && t > piece->t + piece->h) piece++;
     lwi_gauss_polynomial(&g->rule6, g->work->layout.nx, piece->h, (t - piece->t) / piece->h,
                          piece->x0, piece->rate, c->y);
     lwi_gauss_keep(g);
     lwi_sim_shift_rows(sim, true);
-    const bool done = lwi_gauss_project(g, t, c->y, sim->inputs, c->y);
+    const bool closed = !g->own && lwi_gauss_close(g, t, c->y, sim->x);
+    const bool done = closed || lwi_gauss_project(g, t, c->y, sim->inputs, c->y);
     lwi_sim_shift_rows(sim, false);
     lwi_gauss_restore(g);
-    if (!done) return false;
-    work->resumed = true;
-    const lw_status status = work->formulation->enter(work, &g->moved, sim->x);
-    work->resumed = false;
-    return status == LW_OK;
+    return closed || (done && enter_moved(sim, c->y, sim->x));
 }
 
 bool lwi_sim_place_near(lw_sim *sim, double t)

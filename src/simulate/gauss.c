@@ -109,6 +109,7 @@ lw_status lwi_gauss_create(lwi_work *work, lwi_assembler *assembler, lwi_arena *
     g->before = LWI_PUSH(arena, double, LWI_GAUSS_STAGES *nx);
     g->rate = LWI_PUSH(arena, double, LWI_GAUSS_STAGES *nx);
     if (!g->x || !g->discrete || !g->stage || !g->before || !g->rate) return LW_ERR_MEMORY;
+    g->rule1 = (lwi_gauss_rule){.stages = 1, .c = {0.5}, .b = {1}, .A = {{0.5}}};
     make_rule(4, half4, &g->rule4);
     make_rule(6, half6, &g->rule6);
     return LW_OK;
@@ -131,9 +132,9 @@ void lwi_gauss_restore(lwi_gauss *g)
 
 // ----------------------------------------------------------------------------------------- motions
 
-void lwi_gauss_move(lwi_gauss *g, const lwi_snapshot *m, double dt)
+// The motion m to the assembler, each body moved at its velocities.
+static void take_moved(lwi_assembler *a, const lwi_snapshot *m, double dt)
 {
-    lwi_assembler *a = g->assembler;
     lwi_sim_take_motion(a, m);
     for (int k = 0; k < a->model->nnode && dt != 0; k++) {
         const int b = a->model->node[k].body;
@@ -147,7 +148,12 @@ void lwi_gauss_move(lwi_gauss *g, const lwi_snapshot *m, double dt)
         memcpy(a->R[b], R, sizeof R);
     }
     a->t = m->t + dt;
-    lwi_assembler_correct(a, ROUND_OFF);
+}
+
+// gauss->moved := the motion of the assembler, which comes from m.
+static void give_moved(lwi_gauss *g, const lwi_snapshot *m)
+{
+    const lwi_assembler *a = g->assembler;
     if (a->model->nbody && m != &g->moved)
         memcpy(g->moved.quat, m->quat, (size_t)a->model->nbody * sizeof *m->quat);
     lwi_sim_give_motion(a, &g->moved);
@@ -155,6 +161,13 @@ void lwi_gauss_move(lwi_gauss *g, const lwi_snapshot *m, double dt)
     g->moved.work = m->work;
     if (a->model->nstate && m != &g->moved)
         memcpy(g->moved.states, m->states, (size_t)a->model->nstate * sizeof *m->states);
+}
+
+void lwi_gauss_move(lwi_gauss *g, const lwi_snapshot *m, double dt)
+{
+    take_moved(g->assembler, m, dt);
+    lwi_assembler_correct(g->assembler, ROUND_OFF);
+    give_moved(g, m);
 }
 
 bool lwi_gauss_enter(lwi_gauss *g, const lwi_snapshot *m, double dt, double *x)
@@ -175,6 +188,43 @@ bool lwi_gauss_project(lwi_gauss *g, double t, const double *x, const double *in
     return g->work->formulation->observe(g->work, t, x, inputs, LW_OBSERVE_TWIST, &g->node) ==
                LW_OK &&
            lwi_gauss_enter(g, &g->node, 0, to);
+}
+
+bool lwi_gauss_close(const lwi_gauss *g, double t, const double *x, double *to)
+{
+    const lwi_work *work = g->work;
+    if (!work->formulation->close || g->assembler->shift) return false;
+    LWI_ASSERT(to != x);
+    memcpy(to, x, (size_t)work->layout.nx * sizeof *x);
+    return work->formulation->close(work, t, to);
+}
+
+bool lwi_gauss_satisfy(lwi_gauss *g, double t, const double *x, const double *inputs, double *to)
+{
+    return lwi_gauss_close(g, t, x, to) || lwi_gauss_project(g, t, x, inputs, to);
+}
+
+bool lwi_gauss_begin(lwi_gauss *g, double t, const double *x, const double *inputs)
+{
+    if (x != g->x) memcpy(g->x, x, (size_t)g->work->layout.nx * sizeof *x);
+    return g->work->formulation->rates(g->work, t, g->x, inputs, g->rate) == LW_OK;
+}
+
+void lwi_gauss_glide(lwi_gauss *g, const lwi_snapshot *m, const double *x, double dt,
+                     const double *inputs)
+{
+    lwi_work *work = g->work;
+    if (!g->own && work->formulation->close && lwi_gauss_begin(g, m->t, x, inputs)) {
+        lwi_gauss_polynomial(&g->rule1, work->layout.nx, dt, 1, g->x, g->rate, g->stage);
+        g->moved.t = m->t + dt;
+        if (lwi_gauss_close(g, g->moved.t, g->stage, g->before) &&
+            work->formulation->observe(work, g->moved.t, g->before, inputs, LW_OBSERVE_POSE,
+                                       &g->moved) == LW_OK)
+            return;
+    }
+    take_moved(g->assembler, m, dt);
+    lwi_assembler_correct_positions(g->assembler, ROUND_OFF);
+    give_moved(g, m);
 }
 
 // ------------------------------------------------------------------------------------------- steps
@@ -208,7 +258,7 @@ static bool guess_stages(lwi_gauss *g, const lwi_gauss_rule *rule, const lwi_gau
         if (!last && !lwi_gauss_enter(g, m, after, x)) return false;
         if (!last) continue;
         lwi_gauss_polynomial(last, nx, h, rule->c[i], g->x, g->rate, y);
-        if (!lwi_gauss_project(g, m->t + after, y, inputs, x)) return false;
+        if (!lwi_gauss_satisfy(g, m->t + after, y, inputs, x)) return false;
     }
     if (!last) memcpy(g->before, g->stage, (size_t)(rule->stages * nx) * sizeof *g->before);
     return true;
@@ -230,7 +280,7 @@ bool lwi_gauss_step(lwi_gauss *g, const lwi_gauss_rule *rule, const lwi_gauss_ru
         const double change = update(g, rule, h);
         if (!(change < (sweep < HOPEFUL ? 1e3 : HOPELESS))) return false;
         for (int i = 0; i < s; i++)
-            if (!lwi_gauss_project(g, t + rule->c[i] * h, g->before + i * nx, inputs,
+            if (!lwi_gauss_satisfy(g, t + rule->c[i] * h, g->before + i * nx, inputs,
                                    g->stage + i * nx))
                 return false;
         if (change < CONVERGED || (sweep >= MIN_SWEEPS && change < NOISE && change >= last)) break;
@@ -239,7 +289,9 @@ bool lwi_gauss_step(lwi_gauss *g, const lwi_gauss_rule *rule, const lwi_gauss_ru
     }
     for (int k = 0; k < nx; k++)
         for (int j = 0; j < s; j++) g->x[k] += h * rule->b[j] * g->rate[j * nx + k];
-    return lwi_gauss_project(g, t + h, g->x, inputs, g->x);
+    if (!lwi_gauss_satisfy(g, t + h, g->x, inputs, g->before)) return false;
+    memcpy(g->x, g->before, (size_t)nx * sizeof *g->x);
+    return true;
 }
 
 void lwi_gauss_polynomial(const lwi_gauss_rule *rule, int n, double h, double s, const double *x0,

@@ -15,13 +15,13 @@ typedef struct lwi_gauss_rule {
 
 /** Coordinates and speeds at the nodes of steps. */
 typedef struct lwi_gauss {
-    lwi_work *work, *own;          ///< own: NULL if it is the run's
-    lwi_assembler *assembler;      ///< puts motions on the constraints
-    lwi_gauss_rule rule4, rule6;   ///< orders 8 and 12
-    lwi_snapshot moved, node;      ///< scratch: a motion on the constraints; a state
-    double *x;                     ///< [nx] of a step
-    double *before, *stage, *rate; ///< [stages][nx]: before and after projection, rates
-    unsigned char *discrete;       ///< of the work, kept meanwhile
+    lwi_work *work, *own;               ///< own: NULL if it is the run's
+    lwi_assembler *assembler;           ///< puts motions on the constraints
+    lwi_gauss_rule rule1, rule4, rule6; ///< orders 2, 8 and 12
+    lwi_snapshot moved, node;           ///< scratch: a motion on the constraints; a state
+    double *x;                          ///< [nx] of a step
+    double *before, *stage, *rate;      ///< [stages][nx]: before and after projection, rates
+    unsigned char *discrete;            ///< of the work, kept meanwhile
 } lwi_gauss;
 
 /** Memory, and a workspace for states with rates and without momenta: `work`, or else one of `dca`.  gauss->work is NULL
@@ -41,9 +41,21 @@ bool lwi_gauss_enter(lwi_gauss *gauss, const lwi_snapshot *m, double dt, double 
 /** to := the state x at time t on the constraints, its motion in gauss->moved.  `to` may be x. */
 bool lwi_gauss_project(lwi_gauss *gauss, double t, const double *x, const double *inputs,
                        double *to);
+/** to := the state x at time t on the constraints by the formulation (lwi_formulation.close), its motion unknown.
+ *  @return false: it cannot; `to` is undefined */
+bool lwi_gauss_close(const lwi_gauss *gauss, double t, const double *x, double *to);
+/** By lwi_gauss_close, else as lwi_gauss_project, after which velocities are on the constraints too; `to` is not x. */
+bool lwi_gauss_satisfy(lwi_gauss *gauss, double t, const double *x, const double *inputs,
+                       double *to);
+/** gauss->x := x, and gauss->rate its rates, as those of a step by `rule1`.  false: there are none */
+bool lwi_gauss_begin(lwi_gauss *gauss, double t, const double *x, const double *inputs);
+/** gauss->moved := the poses of the motion m, the state x of the run, after dt at its rates or velocities, on the
+ *  constraints.  The last step is lost. */
+void lwi_gauss_glide(lwi_gauss *gauss, const lwi_snapshot *m, const double *x, double dt,
+                     const double *inputs);
 /** A step of length h from gauss->x at time m->t + offset.
- *  @param guess  rule of the last step, from the same x and of the same length: the stages start from its polynomial;
- *                NULL: from the motion m moved by offset + c h
+ *  @param guess  rule of the last step, from the same x and of the same length, or rule1 after lwi_gauss_begin: the stages
+ *                start from its polynomial; NULL: from the motion m moved by offset + c h
  *  @return false: it does not converge; gauss->x is lost then */
 bool lwi_gauss_step(lwi_gauss *gauss, const lwi_gauss_rule *rule, const lwi_gauss_rule *guess,
                     const lwi_snapshot *m, double offset, double h, const double *inputs);

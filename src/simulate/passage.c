@@ -68,6 +68,9 @@ static double lower_bound(const lw_sim *sim, const lwi_snapshot *m, double rate)
     const lwi_system *s = &monitor->system;
     double bound = 0;
     if (last->valid) bound = last->sine - lwi_sine_motion(s, last, m, rate);
+    const lwi_sine *accepted = &sim->crossing.last;
+    if (accepted->valid)
+        bound = fmax(bound, accepted->sine - lwi_sine_motion(s, accepted, m, rate));
     if (monitor->count > 0) {
         const lwi_monitor_sample *sample = &monitor->sample[monitor->count - 1];
         const lwi_sine here = {.t = sample->t, .r = sample->r, .quat = sample->quat};
@@ -151,8 +154,8 @@ static bool find_nodes_on_path(lw_sim *sim, lw_observe level, double t, double f
         const double at = t + dt[i];
         lwi_gauss_polynomial(&g->rule6, g->work->layout.nx, piece->h, (at - piece->t) / piece->h,
                              piece->x0, piece->rate, c->y);
-        if (!lwi_gauss_project(g, at, c->y, sim->inputs, c->y) ||
-            !observe_node(sim, level, i, at, c->y))
+        if (!lwi_gauss_satisfy(g, at, c->y, sim->inputs, g->x) ||
+            !observe_node(sim, level, i, at, g->x))
             return false;
     }
     return true;
@@ -220,7 +223,7 @@ static double growth(lw_sim *sim, const lwi_snapshot *m, double sine, double rat
     double after[2];
     if (!(rate > 0)) return 0;
     for (int side = 0; side < 2; side++) {
-        lwi_gauss_move(&p->gauss, m, (side ? -TRIAL : TRIAL) / rate);
+        lwi_gauss_glide(&p->gauss, m, sim->x, (side ? -TRIAL : TRIAL) / rate, sim->inputs);
         after[side] = lwi_sine_at(&sim->monitor, &p->gauss.moved);
     }
     const double slope = (fmax(after[0], after[1]) - sine) * rate / TRIAL;
@@ -264,6 +267,7 @@ bool lwi_sim_continue_values(lw_sim *sim, lw_observe level, lwi_snapshot *m)
         return false;
     const double typical = fmax(sqrt(monitor->largest), p->last.valid ? p->last.sine : 0);
     const double rate = lwi_sine_rate(&monitor->system, m);
+    if (sim->crossing.outside == m->t) return false;
     if (lower_bound(sim, m, rate) > p->band * typical) return false;
     const double sine = lwi_sine_at(monitor, m);
     lwi_sine_take(&monitor->system, m, sine, &p->last);

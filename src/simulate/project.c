@@ -80,7 +80,7 @@ static double find_floor(lwi_projection *p)
     place_start(a);
     double closed = lwi_assembler_residual(a, false, NULL);
     if (ABOVE_START * closed > ROUND_OFF * a->length) {
-        lwi_assembler_correct_positions(a);
+        lwi_assembler_correct_positions(a, 0);
         closed = lwi_assembler_residual(a, false, NULL);
     }
     return p->floor = fmax(ABOVE_START * closed, ROUND_OFF * a->length);

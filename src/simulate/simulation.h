@@ -154,12 +154,13 @@ typedef struct lwi_crossing_piece {
 typedef struct lwi_crossing_path {
     int npiece;
     lwi_crossing_piece piece[2];
-    double *x1;            ///< [nx] at the end
-    double estimate, node; ///< error; smallest sine at a node
-    double position, sine; ///< time of the position, sine there
-    double gap;            ///< residual of the positions there, in lengths of the mechanism
-    bool shifted;          ///< the last piece is on rows that are shifted by the gap
-    double *shift;         ///< [nrow of the assembler]
+    double *x1;                       ///< [nx] at the end
+    double estimate, node;            ///< error; smallest sine at a node
+    double sine_at[LWI_GAUSS_STAGES]; ///< at the nodes
+    double position, sine;            ///< time of the position, sine there
+    double gap;    ///< residual of the positions there, in lengths of the mechanism
+    bool shifted;  ///< the last piece is on rows that are shifted by the gap
+    double *shift; ///< [nrow of the assembler]
     int edge;
 } lwi_crossing_path;
 
@@ -172,6 +173,7 @@ typedef struct lwi_crossing {
     double margin, margin_time; ///< at the last accepted state; 0: unknown
     double sampled_margin;      ///< at the last state that was examined
     bool skipped;               ///< states since then were not: margins are large
+    double outside;             ///< time of the last state known to be outside of windows
     bool near;                  ///< it is the step across the position at time `position`
     double position;
     bool failed; ///< the window around the position cannot be stepped across

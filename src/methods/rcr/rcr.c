@@ -787,6 +787,12 @@ static double gap(lwi_work *work, double t, const double *x)
     return lwi_cut_gap(&d->cut, &d->tree, t);
 }
 
+static bool close_loops(const lwi_work *work, double t, double *x)
+{
+    const lwi_rcr_work *d = work->data;
+    return d->clusters && lwi_rcr_clusters_close(work, t, x);
+}
+
 static double margin(const lwi_work *work)
 {
     const lwi_rcr_work *d = work->data;
@@ -828,6 +834,7 @@ const lwi_formulation lwi_formulation_rcr = {
     .observe = observe,
     .impulses = lwi_rcr_state_impulses,
     .gap = gap,
+    .close = close_loops,
     .margin = margin,
     .scale = scale,
     .about = about,

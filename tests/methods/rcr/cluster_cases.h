@@ -480,6 +480,65 @@ typedef struct findings {
     int done, requested;
 } findings;
 
+// The largest row of positions at the observed poses of the run.
+static inline double open_by(lwt_run *r, const double *inputs)
+{
+    lwi_snapshot m;
+    double max = 0;
+    lwt_observe(r->work, r->t, r->x, inputs, &r->arena, &m);
+    const lwi_motion motion = {
+        .R = (const double(*)[9])m.R, .r = (const double(*)[3])m.r, .q = m.q};
+    for (int i = 0; i < r->model->nloop + r->model->ncoupling; i++) {
+        lwi_closure c;
+        if (i < r->model->nloop)
+            lwi_joint_closure(r->model, r->model->loop[i], r->t, &motion, LWI_CLOSURE_POSITION, &c);
+        else
+            lwi_coupling_closure(r->model, i - r->model->nloop, r->t, &motion, LWI_CLOSURE_POSITION,
+                                 &c);
+        for (int k = 0; k < c.n; k++) max = fmax(max, fabs(c.phi[k]));
+    }
+    return max;
+}
+
+// From coordinates that are off, dependent ones are moved until all rows are closed, by other code than the clusters'; the
+// others, speeds and auxiliary coordinates stay.  All widths have the same bits.
+static inline void compare_closing(lwt_run *r, const double *inputs, const char *what)
+{
+    const lw_model *model = r->model;
+    const lwi_rcr_choice *choice = r->work->discrete;
+    const int nx = r->work->layout.nx;
+    double *kept = lwt_vector(nx), *one = lwt_vector(nx), *more = lwt_vector(nx);
+    uint64_t seed = 3;
+    memcpy(kept, r->x, (size_t)nx * sizeof *kept);
+    for (int k = 0; k < model->nnode; k++)
+        for (int i = 0; i < model->node[k].nq && model->node[k].nq == model->node[k].nv; i++)
+            r->x[model->node[k].iq + i] += 1e-3 * draw(&seed);
+    for (int w = 0; w < LWI_COUNT(widths); w++) {
+        double *x = w ? more : one;
+        if (!lwi_kernels_of(widths[w])) continue;
+        lwi_work *work = work_of(model, widths[w]);
+        memcpy(work->discrete, r->work->discrete, work->ndiscrete);
+        memcpy(x, r->x, (size_t)nx * sizeof *x);
+        assert_true(RCR->close(work, r->t, x));
+        assert_memory_equal(one, x, (size_t)nx * sizeof *x);
+        lwi_work_destroy(work);
+    }
+    for (int k = 0; k < model->nnode; k++)
+        for (int i = 0; i < model->node[k].nq; i++)
+            if (model->node[k].nq != model->node[k].nv || !choice->dependent[model->node[k].iv + i])
+                assert_true(one[model->node[k].iq + i] == r->x[model->node[k].iq + i]);
+    assert_memory_equal(one + model->tree_nq, r->x + model->tree_nq,
+                        (size_t)(nx - model->tree_nq) * sizeof *one);
+    memcpy(r->x, one, (size_t)nx * sizeof *one);
+    const double open = open_by(r, inputs);
+    if (!(open <= 64 * DBL_EPSILON * (1 + model->nnode)))
+        fail_msg("%s: closed to %.3g", what, open);
+    memcpy(r->x, kept, (size_t)nx * sizeof *kept);
+    free(kept);
+    free(one);
+    free(more);
+}
+
 // Rows of redundant loops by clusters: those of the elimination, with the same bits in all widths.
 static inline void compare_rows(lwt_run *r, const double *inputs, const char *what, findings *worst)
 {
@@ -526,30 +585,11 @@ static inline void compare(lwt_run *r, const double *inputs, const char *what, f
                 fail_msg("%s: %d lanes give other bits than one", what, widths[w]);
         }
         compare_rows(r, inputs, what, worst);
+        compare_closing(r, inputs, what);
     }
     free(generic);
     free(clusters);
     free(other);
-}
-
-// The largest row of positions at the observed poses of the run.
-static inline double open_by(lwt_run *r, const double *inputs)
-{
-    lwi_snapshot m;
-    double max = 0;
-    lwt_observe(r->work, r->t, r->x, inputs, &r->arena, &m);
-    const lwi_motion motion = {
-        .R = (const double(*)[9])m.R, .r = (const double(*)[3])m.r, .q = m.q};
-    for (int i = 0; i < r->model->nloop + r->model->ncoupling; i++) {
-        lwi_closure c;
-        if (i < r->model->nloop)
-            lwi_joint_closure(r->model, r->model->loop[i], r->t, &motion, LWI_CLOSURE_POSITION, &c);
-        else
-            lwi_coupling_closure(r->model, i - r->model->nloop, r->t, &motion, LWI_CLOSURE_POSITION,
-                                 &c);
-        for (int k = 0; k < c.n; k++) max = fmax(max, fabs(c.phi[k]));
-    }
-    return max;
 }
 
 // With a position error of this size: the elimination gives the largest row, clusters the length of the vector

@@ -333,6 +333,8 @@ void lwi_clusters_read_attached(const lwi_clusters *clusters, int at, const doub
  *  @return the largest squared ratio of a dependent to a known motion, as clusters_place */
 double lwi_clusters_place_couplings(const lwi_clusters *clusters, const double *q);
 void lwi_clusters_coupling_forces(const lwi_clusters *clusters, const double *q, const double *v);
+/** k of couplings that closes them at tree q to first order; after clusters_place. */
+void lwi_clusters_coupling_offsets(const lwi_clusters *clusters, const double *q);
 /** p[0] = p'(x), p[1] = p''(x) of a coupling. */
 void lwi_clusters_coupling_slopes(const lwi_cluster_coupling *coupling, double x, double p[2]);
 /** The smallest pivot of W_y'W_y of all clusters, relative to the larger of its diagonal and the squared size of the

@@ -68,15 +68,18 @@ void lwi_clusters_coupling_slopes(const lwi_cluster_coupling *coupling, double x
     }
 }
 
+// q_0 - p(q_1)
+static double gap_of(const lwi_cluster_coupling *coupling, const double *q)
+{
+    double p = 0;
+    for (int k = coupling->n - 1; k >= 0; k--) p = p * q[coupling->iq[1]] + coupling->c[k];
+    return q[coupling->iq[0]] - p;
+}
+
 double lwi_clusters_coupling_gap(const lwi_clusters *c, const double *q)
 {
     double max = 0;
-    for (int i = 0; i < c->ncoupling; i++) {
-        const lwi_cluster_coupling *coupling = &c->coupling[i];
-        double p = 0;
-        for (int k = coupling->n - 1; k >= 0; k--) p = p * q[coupling->iq[1]] + coupling->c[k];
-        max = fmax(max, fabs(q[coupling->iq[0]] - p));
-    }
+    for (int i = 0; i < c->ncoupling; i++) max = fmax(max, fabs(gap_of(&c->coupling[i], q)));
     return max;
 }
 
@@ -128,5 +131,15 @@ void lwi_clusters_coupling_forces(const lwi_clusters *c, const double *q, const 
         if (!look_up(c, &c->coupling[i], q, &found)) continue;
         const double rate = v[c->coupling[i].iv[1]], more = found.p[1] * rate * rate;
         found.block->k[0][found.cluster->lane] = found.direct ? more : -more / found.p[0];
+    }
+}
+
+void lwi_clusters_coupling_offsets(const lwi_clusters *c, const double *q)
+{
+    for (int i = 0; i < c->ncoupling; i++) {
+        coupling_here found;
+        if (!look_up(c, &c->coupling[i], q, &found)) continue;
+        const double gap = gap_of(&c->coupling[i], q);
+        found.block->k[0][found.cluster->lane] = found.direct ? -gap : gap / found.p[0];
     }
 }

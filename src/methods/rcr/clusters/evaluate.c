@@ -21,6 +21,7 @@ struct lwi_rcr_clusters {
     // if something is driven or floats: of the tree, then of the drives
     double *q, *v, *vdot;
     double *effort; // [ndrive] efforts of forces on driven coordinates
+    double *change; // [tree_nv + ndrive] scratch: of coordinates
 };
 
 LWI_ISA_BUILDS(lwi_cluster_kernels, lwi_cluster_kernels);
@@ -57,12 +58,14 @@ lw_status lwi_rcr_clusters_create(lwi_work *work, lwi_rcr_clusters **out)
             if (d->auxiliary.item[k].joint == model->loop[i]) rate_at[i] = d->auxiliary.at + k;
     }
     clusters->kernels = kernels;
-    LWI_ASSERT(kernels->place && kernels->gap2 && kernels->speeds && kernels->force &&
-               kernels->solve);
+    LWI_ASSERT(kernels->place && kernels->gap2 && kernels->offsets && kernels->speeds &&
+               kernels->force && kernels->solve);
     TRY(lwi_clusters_create(model, d->e.length, d->e.scale, rate_at, needed, lwi_rcr_rank(&d->e),
                             &work->arena, &clusters->clusters));
     if (!clusters->clusters) return LW_OK;
     const int ndrive = clusters->clusters->parts.ndrive, n = model->tree_nq + ndrive; // nq >= nv
+    clusters->change = LWI_PUSH(&work->arena, double, model->tree_nv + ndrive);
+    if (!clusters->change) return LW_ERR_MEMORY;
     if (ndrive || clusters->clusters->nbase) {
         clusters->q = LWI_PUSH(&work->arena, double, n);
         clusters->v = LWI_PUSH(&work->arena, double, n);
@@ -263,6 +266,54 @@ double lwi_rcr_clusters_gap(const lwi_work *work, double t, const double *x)
     const double *q = drive(work->model, d->clusters, t, x);
     if (!d->clusters->kernels->gap2(c, q, &loops2)) return INFINITY;
     return fmax(sqrt(loops2), lwi_clusters_coupling_gap(c, q));
+}
+
+// A loop that needs a longer change of a coordinate, in lengths of the mechanism or radians, is not closed; the square of
+// the last one is round-off, also where rows depend on each other nearly.
+#define LONGEST_CHANGE 0.5
+#define LAST_CHANGE 1e-9
+
+// Moves the dependent coordinates of x by K and k.  @return the longest change
+static double displace(const lwi_rcr_clusters *clusters, double *x)
+{
+    const lwi_clusters *c = clusters->clusters;
+    double *change = clusters->change, longest = 0;
+    memset(change, 0, (size_t)c->nv * sizeof *change);
+    for (int i = 0; i < c->ncluster; i++) {
+        const lwi_cluster *cluster = &c->cluster[i];
+        const lwi_cluster_block *b = &c->block[cluster->block];
+        for (int y = 0; y < cluster->ny; y++) {
+            const int at = cluster->nx + y, iv = cluster->iv[at];
+            double sum = cluster->k[y * LWI_LANES];
+            for (int j = 0; j < cluster->nx; j++)
+                sum += cluster->K[(y * cluster->nx + j) * LWI_LANES] * change[cluster->iv[j]];
+            change[iv] = sum;
+            x[b->iq[at][cluster->lane]] += sum;
+            longest = fmax(longest, fabs(sum) * c->scale[iv]);
+        }
+    }
+    return longest;
+}
+
+bool lwi_rcr_clusters_close(const lwi_work *work, double t, double *x)
+{
+    enum { FEW = 6 };
+    const lwi_rcr_work *d = work->data;
+    const lwi_rcr_choice *choice = work->discrete;
+    lwi_clusters *c = d->clusters->clusters;
+    if (!choice->made || !lwi_rcr_clusters_fit(d->clusters, choice->dependent)) return false;
+    for (int i = 0; i < FEW; i++) {
+        double max_ratio2;
+        const double *q = drive(work->model, d->clusters, t, x);
+        if (!place(d->clusters, q, &max_ratio2)) return false;
+        if (!(1 / sqrt(1 + max_ratio2) > LWI_RCR_DELAY)) return false;
+        d->clusters->kernels->offsets(c);
+        lwi_clusters_coupling_offsets(c, q);
+        const double change = displace(d->clusters, x);
+        if (change <= LAST_CHANGE) return true;
+        if (!(change <= LONGEST_CHANGE)) return false;
+    }
+    return false;
 }
 
 // qdot: the speeds, except for floating bases.

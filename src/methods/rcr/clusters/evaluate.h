@@ -43,6 +43,9 @@ double lwi_rcr_clusters_margin(const lwi_rcr_clusters *clusters);
  *  evaluate it. */
 double lwi_rcr_clusters_gap(const lwi_work *work, double t, const double *x);
 
+/** As lwi_formulation.close. */
+bool lwi_rcr_clusters_close(const lwi_work *work, double t, double *x);
+
 /** Does this partition have clusters? */
 bool lwi_rcr_clusters_fit(const lwi_rcr_clusters *clusters, const unsigned char *dependent);
 /** Number of clusters of the present partition; 0: the general elimination evaluates it. */

@@ -13,6 +13,8 @@ typedef struct lwi_cluster_kernels {
      *  of the angle between closing axes.
      *  @return false: an angle is too large */
     bool (*gap2)(const lwi_clusters *clusters, const double *q, double *gap2);
+    /** k := changes of y that close the loops to first order at fixed x; after place. */
+    void (*offsets)(const lwi_clusters *clusters);
     /** All speeds v [nv] from the independent ones among them; after place. */
     void (*speeds)(const lwi_clusters *clusters, double *v);
     /** f, k, rate from all speeds v and efforts tau [nv] (NULL: none); after place. */

@@ -762,6 +762,46 @@ static bool clusters_gap2(const lwi_clusters *c, const double *q, double *gap2)
     return NAME(lanes_of)(valid) == ALL;
 }
 
+// k = -(W_y'W_y)^-1 W_y'phi, with phi the distance of the closing points and the rotation between the closing axes.  These
+// may be opposite.
+static void NAME(block_offset)(const lwi_cluster_block *b, double unit, int l)
+{
+    const lwi_cluster_shape *s = b->shape;
+    const real scale = NAME(splat)(unit);
+    real P[2][3], z[2][3], d[3], turn[3], x[LWI_CLUSTER_DEPENDENT];
+    for (int side = 0; side < 2; side++) {
+        if (s->planar)
+            NAME(planar_end)(b, side, P[side], l);
+        else
+            NAME(cluster_end)(b, side, false, P[side], z[side], l);
+    }
+    if (s->planar) P[0][2] = P[1][2] = NAME(splat)(0);
+    for (int i = 0; i < 3; i++) d[i] = scale * (P[1][i] - P[0][i]), turn[i] = NAME(splat)(0);
+    if (!s->planar && s->pin) {
+        const real side = NAME(cluster_dot)(z[0], z[1]);
+        NAME(cluster_cross)(turn, z[0], z[1]);
+        for (int i = 0; i < 3; i++) turn[i] *= side;
+    }
+    for (int n = 0; n < s->nstep; n++) {
+        const lwi_cluster_pose *pose = &b->pose[n];
+        real t[3];
+        if (s->step[n].at < s->nx) continue;
+        real sum = -SUM2(d[0], AT(pose->p[0]), d[1], AT(pose->p[1]));
+        if (!s->planar) LESS(sum, d[2], AT(pose->p[2]));
+        if (!s->planar && NAME(cluster_oblique)(t, b, n, l)) sum -= NAME(cluster_dot)(t, turn);
+        x[s->step[n].at - s->nx] = sum;
+    }
+    NAME(cluster_solve)(b->factor, s->ny, x, l);
+    NAME(cluster_store)(b->k, x, s->ny, l);
+}
+
+static void clusters_offsets(const lwi_clusters *c)
+{
+    for (int i = 0; i < c->nblock; i++)
+        for (int l = 0; l < LWI_LANES && c->block[i].shape->closed; l += WIDTH)
+            if (c->block[i].shape->ny) NAME(block_offset)(&c->block[i], c->per_length2, l);
+}
+
 static void clusters_force(const lwi_clusters *c, const double *v, const double *tau)
 {
 #define X(name, variant) NAME(force_##name),
@@ -778,6 +818,7 @@ extern const lwi_cluster_kernels TABLE(ISA);
 const lwi_cluster_kernels TABLE(ISA) = {
     .place = clusters_place,
     .gap2 = clusters_gap2,
+    .offsets = clusters_offsets,
     .speeds = clusters_speeds,
     .force = clusters_force,
     .solve = clusters_solve,
