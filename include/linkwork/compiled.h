@@ -6,6 +6,7 @@
 #ifndef LINKWORK_COMPILED_H
 #define LINKWORK_COMPILED_H
 
+#include <linkwork/batch.h>
 #include <linkwork/model.h>
 #include <linkwork/simulate.h>
 
@@ -92,6 +93,10 @@ LW_API lw_status lw_compiled_project_many(const lw_compiled *compiled, int count
  *  @return LW_ERR_UNSUPPORTED, with the reason in lw_sim_error: the formulation has another state than coordinates and speeds of
  *          the tree (`aba` and `rcr` have it, without momenta); the model has drives, or forces with modes */
 LW_API lw_status lw_sim_use_compiled(lw_sim *sim, const lw_compiled *compiled);
+/** The same of the instances of a batch, several in lanes; they have the bits of single simulations.
+ *  @return LW_ERR_UNSUPPORTED, with the reason in lw_batch_error: also instances with different parameters of the model, or with
+ *          separate simulations (lw_batch_desc.options) */
+LW_API lw_status lw_batch_use_compiled(lw_batch *batch, const lw_compiled *compiled);
 
 #ifdef __cplusplus
 }

@@ -137,6 +137,9 @@ const char *lwi_sweep_unit(const lw_sweep *sweep, int k);
 lw_status lwi_worker_create(lw_batch *batch, const int *instances, int count,
                             const lw_allocator *allocator, lwi_worker **worker, lw_error *error);
 void lwi_worker_destroy(lwi_worker *worker, const lw_allocator *allocator);
+/** Calls `take` for the workspace of each of its evaluators, until one fails. */
+lw_status lwi_worker_each_work(lwi_worker *worker, lw_status (*take)(lwi_work *, const void *user),
+                               const void *user);
 /** Moves its instances to batch->to, or less far if the caller stops the batch. */
 void lwi_worker_step(lwi_worker *worker);
 

@@ -5,6 +5,8 @@
 #include "tree/batch_evaluator.h"
 #include "tree/normal_form/plan.h"
 
+#include <string.h>
+
 struct lwi_evaluate {
     lwi_work *work, *own;      // own: the same, where it is not the simulation's
     double *x, *xdot;          // [nx] of one lane
@@ -68,11 +70,29 @@ static void one_lane(lwi_evaluate *e, int stride, double t, const double *x, con
     for (int i = 0; i < work->layout.nx; i++) xdot[i * stride + l] = e->xdot[i];
 }
 
+// The lanes with rates by other code than the formulation's, where there is some.
+static unsigned by_source(lwi_evaluate *e, int stride, const double *t, const double *x,
+                          const double *const *inputs, double *xdot, unsigned lanes)
+{
+    const lwi_rates_source *s = &e->work->source;
+    if (!s->rates_in_lanes) return 0;
+    const unsigned done = s->rates_in_lanes(s->user, e->work, stride, t, x, inputs, xdot, lanes);
+    for (int l = 0; e->discrete && done >> l; l++) // as after lwi_work_rates
+        if (done >> l & 1u) memset(e->discrete[l], 0, e->work->ndiscrete);
+    return done;
+}
+
+lwi_work *lwi_evaluate_work(lwi_evaluate *e)
+{
+    return e->work;
+}
+
 void lwi_evaluate_lanes(lwi_evaluate *e, int stride, const double *t, const double *x,
                         const double *const *inputs, double *xdot, unsigned lanes,
                         lw_status *status, lw_error *why)
 {
     LWI_ASSERT(stride >= 1 && !(lanes >> (stride - 1) >> 1));
+    lanes &= ~by_source(e, stride, t, x, inputs, xdot, lanes);
     if (e->evaluator && stride == LWI_LANES)
         lanes &= ~e->work->formulation->rates_in_lanes(e->evaluator, t, x, inputs, xdot, lanes);
     // if the kernel rejects an evaluation, the formulation is used, as in a single run

@@ -15,6 +15,9 @@ lw_status lwi_evaluate_create(lw_sim *sim, bool shared, int lanes, bool motion, 
                               lwi_evaluate **evaluate, lw_error *error);
 void lwi_evaluate_destroy(lwi_evaluate *evaluate); ///< before its arena; NULL is allowed
 
+/** The workspace with which it evaluates. */
+lwi_work *lwi_evaluate_work(lwi_evaluate *evaluate);
+
 /** Rates of the lanes in the set: bit for bit those of the formulation, by its kernel in lanes if
  * there is one.  Component i of lane l is at [i * stride + l]; inputs [lane] of each instance.
  * Status and message of lanes that fail; entries of other lanes are unchanged, their rates undefined.

@@ -632,6 +632,13 @@ lw_status lwi_worker_create(lw_batch *b, const int *instances, int count,
     return LW_OK;
 }
 
+lw_status lwi_worker_each_work(lwi_worker *w, lw_status (*take)(lwi_work *, const void *user),
+                               const void *user)
+{
+    for (int g = 0; g < w->ngroup; g++) TRY(take(lwi_evaluate_work(w->group[g].evaluate), user));
+    return LW_OK;
+}
+
 void lwi_worker_destroy(lwi_worker *w, const lw_allocator *allocator)
 {
     if (!w) return;

@@ -52,6 +52,9 @@ static const char *const about[] = {
         " *  states x [NX] of signals, with the inputs u [NU].  Returns 0, or a number as "
         "forward_dynamics\n"
         " *  of closed loops.",
+    [LW_CODEGEN_closing_rates] =
+        "Rates angledot of the angles of joints that close loops, in the order of the model's "
+        "joints.",
 };
 
 // What forward_dynamics says where there are loops.
@@ -477,6 +480,7 @@ static lw_status print_all(lwi_codegen_writer *w, lwi_codegen_sources *sources, 
     if (!sources) return write_all(w, error);
     static void (*const print[])(FILE *, lwi_codegen_writer *) = {header_file, print_source,
                                                                   lanes_header, lanes_source};
+    sources->closed = w->elements->loops != NULL;
     for (int i = 0; i < (w->lanes > 0 ? 4 : 2); i++) {
         FILE *file = open_memstream(&sources->text[i], &sources->size[i]);
         if (!file) return LW_ERR_MEMORY;

@@ -1,6 +1,7 @@
 // writer.c -- names and parameters of the generated functions.
 #include "codegen/writer.h"
 
+#include "codegen/closing.h"
 #include "codegen/loops.h"
 
 #include <string.h>
@@ -20,6 +21,7 @@ const char *const lwi_codegen_parameters[] = {
     [LW_CODEGEN_project_velocities] = IN("q") ", " OUT("v"),
     [LW_CODEGEN_rates] = "double t, " IN("q") ", " IN("v") ", " IN("x") ", " IN("u") ", " OUT(
         "qdot") ", " OUT("vdot") ", " OUT("xdot"),
+    [LW_CODEGEN_closing_rates] = IN("q") ", " IN("v") ", " OUT("angledot"),
 };
 
 const char *const lwi_codegen_names[] = {
@@ -37,6 +39,7 @@ lwi_generate *const lwi_codegen_generators[] = {
 bool lwi_codegen_applies(const lwi_elements *elements, int i)
 {
     const bool closed = elements->loops;
+    if (i == LW_CODEGEN_closing_rates) return closed && lwi_closing_angles(elements->model) > 0;
     if (i == LW_CODEGEN_momenta_rates) return !closed;
     if (i == LW_CODEGEN_constraints || i == LW_CODEGEN_project_positions ||
         i == LW_CODEGEN_project_velocities)

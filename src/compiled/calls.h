@@ -3,17 +3,21 @@
 #define LWI_COMPILED_CALLS_H
 
 /** Of the table below; a part of the key of what is cached. */
-#define LWI_CALLS_VERSION 1
+#define LWI_CALLS_VERSION 2
 #define LWI_CALLS_SYMBOL "lwi_calls_of_model"
 
-// Numbers that functions return are 0 or one that says what failed; failed [n] marks states.  consistent [nv], or NULL: the
+// `angles` of joints that close loops, -1: their rates are not known; angles [angles] out, or NULL.  rates_lanes: of `lanes`
+// states, x[entry * stride + lane]; it returns the lanes that failed.  Numbers that other functions return are 0 or one that says what failed; failed [n] marks states.  consistent [nv], or NULL: the
 // speeds of the rates, of which the dependent ones follow from the others.
 #define LWI_CALLS(X)                                                                               \
     X(typedef struct lwi_calls {                                                                   \
-        int version, nq, nv, nx, nu, lanes;                                                        \
+        int version, nq, nv, nx, nu, lanes, angles;                                                \
         int (*forward)(const double *q, const double *v, const double *tau, double *vdot);         \
         int (*rates)(double t, const double *q, const double *v, const double *x, const double *u, \
-                     double *qdot, double *vdot, double *xdot, double *consistent);                \
+                     double *qdot, double *vdot, double *xdot, double *consistent, double *angle); \
+        unsigned (*rates_lanes)(int stride, const double *t, const double *q, const double *v,     \
+                                const double *x, const double *const *u, double *qdot,             \
+                                double *vdot, double *xdot, double *angle);                        \
         int (*project)(double t, double *q, double *v);                                            \
         int (*forward_many)(int n, const double *q, const double *v, const double *tau,            \
                             double *vdot, unsigned char *failed);                                  \

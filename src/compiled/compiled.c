@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "base/times.h"
+#include "codegen/closing.h"
 #include "codegen/sources.h"
 #include "compiled/cache.h"
 #include "compiled/compiler.h"
@@ -18,7 +19,7 @@
 
 // ------------------------------------------------------------------------------------------- sources
 
-enum { GENERATED = LWI_CODEGEN_SOURCES, HEAD = 1600 };
+enum { GENERATED = LWI_CODEGEN_SOURCES, HEAD = 2400 };
 
 /** The files that are compiled. */
 typedef struct sources {
@@ -35,18 +36,21 @@ static lw_status make_sources(const lw_model *model, const lw_compiled_desc *des
 {
     const unsigned functions = 1u << LW_CODEGEN_rates | 1u << LW_CODEGEN_project_positions |
                                1u << LW_CODEGEN_project_velocities |
+                               1u << LW_CODEGEN_closing_rates |
                                (desc->rates_only ? 0 : 1u << LW_CODEGEN_forward_dynamics);
-    const bool closed = model->nloop + model->ncoupling > 0;
     t->lanes = desc->lanes ? desc->lanes : lwi_isa_width(lwi_isa_of(0));
     if (desc->lanes == 0 && t->lanes < 4) t->lanes = 4;
     if (t->lanes != 1 && t->lanes != 4 && t->lanes != 8)
         return lwi_fail(error, LW_ERR_ARGUMENT, "lanes: expected 1, 4 or 8, found %d", t->lanes);
+    TRY(lwi_codegen_print_sources(model, functions, t->lanes > 1 ? t->lanes : 0, desc->allocator,
+                                  &t->generated, error));
+    const bool closed = t->generated.closed;
     snprintf(t->head, sizeof t->head,
              "#define LANES %d\n#define CLOSED %d\n#define FORWARD_THERE %d\n"
-             "#define CALLS_VERSION %d\n%s\n",
-             t->lanes, closed, !desc->rates_only, LWI_CALLS_VERSION, LWI_CALLS_LETTERS);
-    return lwi_codegen_print_sources(model, functions, t->lanes > 1 ? t->lanes : 0, desc->allocator,
-                                     &t->generated, error);
+             "#define ANGLES %d\n#define CALLS_VERSION %d\n%s\n",
+             t->lanes, closed, !desc->rates_only, closed ? lwi_closing_angles(model) : 0,
+             LWI_CALLS_VERSION, LWI_CALLS_LETTERS);
+    return LW_OK;
 }
 
 // Instructions differ between processors of one folder of files.
@@ -276,7 +280,7 @@ lw_status lw_compiled_rates(const lw_compiled *c, double t, const double *q, con
                             double *xdot)
 {
     if (!c || !q || !v || !qdot || !vdot || !has_states(c, x, xdot)) return LW_ERR_ARGUMENT;
-    return status_of(c->calls->rates(t, q, v, x, inputs, qdot, vdot, xdot, NULL));
+    return status_of(c->calls->rates(t, q, v, x, inputs, qdot, vdot, xdot, NULL, NULL));
 }
 
 lw_status lw_compiled_rates_many(const lw_compiled *c, int count, const double *t, const double *q,

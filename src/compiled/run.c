@@ -2,6 +2,7 @@
 //
 // The state is x = (tree q, tree v, what the formulation adds, states of signals).  Coordinates, speeds and
 // signals have compiled rates; those of angles of cut joints and of the work are the formulation's, at the same speeds.
+#include "batch/batch.h"
 #include "compiled/compiled.h"
 #include "simulate/simulation.h"
 
@@ -18,8 +19,16 @@ static bool finite(const double *x, int n)
 /** One workspace's use of it. */
 typedef struct use {
     const lw_compiled *compiled;
-    double *v; ///< [tree nv]
+    double *v;        ///< [tree nv]
+    int angles;       ///< first in x
+    bool is_complete; ///< all rates are compiled; else the formulation adds some
 } use;
+
+// The next evaluation by the formulation chooses its partition again: it has evaluated none of the states since the last one.
+static void clear_choice(void *discrete, size_t n)
+{
+    if (n) memset(discrete, 0, n);
+}
 
 static bool rates(void *user, lwi_work *work, double t, const double *x, const double *inputs,
                   double *xdot)
@@ -29,16 +38,52 @@ static bool rates(void *user, lwi_work *work, double t, const double *x, const d
     const lw_compiled_info *n = &c->info;
     const int nx = work->layout.nx, states = nx - n->nstate;
     if (c->calls->rates(t, x, x + n->nq, x + states, inputs, xdot, xdot + n->nq, xdot + states,
-                        mine->v))
+                        mine->v, xdot + mine->angles))
         return false;
-    if (work->formulation->rates_beside(work, t, x, mine->v, inputs, xdot) != LW_OK) return false;
+    if (!mine->is_complete &&
+        work->formulation->rates_beside(work, t, x, mine->v, inputs, xdot) != LW_OK)
+        return false;
     if (!finite(xdot, nx)) return false; // its message names what
-    // a partition that is only used between steps: the next evaluation by the formulation chooses again
-    if (work->ndiscrete) memset(work->discrete, 0, work->ndiscrete);
+    clear_choice(work->discrete, work->ndiscrete);
     return true;
 }
 
-// Why the simulation cannot use it; NULL: it can.
+// Lanes with finite rates.
+static unsigned finite_lanes(const double *xdot, int nx, int stride, unsigned lanes)
+{
+    unsigned good = 0;
+    for (int l = 0; lanes >> l; l++) {
+        double sum = 0;
+        for (int i = 0; i < nx; i++) sum += 0 * xdot[i * stride + l];
+        good |= (unsigned)(sum == 0) << l;
+    }
+    return lanes & good;
+}
+
+static unsigned rates_in_lanes(void *user, lwi_work *work, int stride, const double *t,
+                               const double *x, const double *const *inputs, double *xdot,
+                               unsigned lanes)
+{
+    const use *mine = user;
+    const lw_compiled *c = mine->compiled;
+    const lw_compiled_info *n = &c->info;
+    const int nx = work->layout.nx, states = nx - n->nstate, width = n->lanes;
+    unsigned done = lanes;
+    if (!mine->is_complete || stride % width != 0) return 0;
+    for (int l = 0; l < stride; l += width) {
+        const unsigned part = ((1u << width) - 1) << l;
+        if (!(lanes & part)) continue;
+        const double *q = x + l, *v = q + n->nq * stride;
+        double *rate = xdot + l;
+        done &= ~(c->calls->rates_lanes(stride, t + l, q, v, q + states * stride, inputs + l, rate,
+                                        rate + n->nq * stride, rate + states * stride,
+                                        rate + mine->angles * stride)
+                  << l);
+    }
+    return finite_lanes(xdot, nx, stride, done);
+}
+
+// Why the workspace cannot use it; NULL: it can.
 static const char *unfit(const lwi_work *work, const lw_compiled *c)
 {
     const lw_model *m = work->model;
@@ -49,22 +94,56 @@ static const char *unfit(const lwi_work *work, const lw_compiled *c)
     if (!work->formulation->rates_beside || lwi_layout_has(&work->layout, LWI_MOMENTUM))
         return "the formulation has another state than coordinates and speeds of the tree";
     if (m->driven) return "motions that are prescribed do work that is not compiled";
-    if (m->nmode) return "forces with modes are not compiled";
     return NULL;
+}
+
+// Memory of the workspace's arena.
+static lw_status attach(lwi_work *work, const void *compiled)
+{
+    const lw_compiled *c = compiled;
+    use *u = LWI_PUSH(&work->arena, use, 1);
+    if (!u) return LW_ERR_MEMORY;
+    *u = (use){.compiled = c,
+               .v = LWI_PUSH(&work->arena, double, c->info.nv),
+               .angles = c->info.nq + c->info.nv + work->model->carries_work,
+               .is_complete = c->calls->angles >= 0 && !work->model->carries_work};
+    if (!u->v) return LW_ERR_MEMORY;
+    work->source = (lwi_rates_source){
+        .rates = rates, .rates_in_lanes = c->info.lanes > 1 ? rates_in_lanes : NULL, .user = u};
+    return LW_OK;
 }
 
 lw_status lw_sim_use_compiled(lw_sim *sim, const lw_compiled *c)
 {
     if (!sim || !c) return LW_ERR_ARGUMENT;
     const char *why = unfit(sim->work, c);
+    if (!why && sim->events.active) why = "modes of forces change at events";
     if (why)
         return lwi_fail(&sim->error, LW_ERR_UNSUPPORTED,
                         "formulation %s cannot use compiled rates: %s", sim->options.formulation,
                         why);
-    lwi_work *work = sim->work;
-    use *u = LWI_PUSH(&work->arena, use, 1);
-    if (u) *u = (use){c, LWI_PUSH(&work->arena, double, c->info.nv)};
-    if (!u || !u->v) return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for compiled rates");
-    work->source = (lwi_rates_source){.rates = rates, .user = u};
+    if (attach(sim->work, c) == LW_OK) return LW_OK;
+    return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for compiled rates");
+}
+
+// Why the instances cannot use it; NULL: they can.
+static const char *batch_unfit(const lw_batch *b, const lw_compiled *c)
+{
+    const lw_sim *first = lwi_batch_sim(b);
+    if (!first) return "no instance could begin";
+    if (b->alone) return "instances have separate simulations";
+    for (int v = 0; v < b->nvariant; v++)
+        if (b->variant[v].own) return "instances have different parameters";
+    return unfit(first->work, c);
+}
+
+lw_status lw_batch_use_compiled(lw_batch *b, const lw_compiled *c)
+{
+    if (!b || !c) return LW_ERR_ARGUMENT;
+    const char *why = batch_unfit(b, c);
+    if (why)
+        return lwi_fail(&b->error, LW_ERR_UNSUPPORTED, "compiled rates cannot be used: %s", why);
+    for (int i = 0; i < b->nworker; i++)
+        if (lwi_worker_each_work(b->worker[i], attach, c) != LW_OK) return lwi_batch_no_memory(b);
     return LW_OK;
 }

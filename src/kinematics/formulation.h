@@ -105,6 +105,10 @@ typedef struct lwi_rates_source {
     /** xdot at (t, x); false: the formulation has to evaluate this state. */
     bool (*rates)(void *user, lwi_work *, double t, const double *x, const double *inputs,
                   double *xdot);
+    /** The same of the states in `lanes`, x[i * stride + lane], each with its inputs.  @return the lanes that are done.
+     *  NULL: one by one */
+    unsigned (*rates_in_lanes)(void *user, lwi_work *, int stride, const double *t, const double *x,
+                               const double *const *inputs, double *xdot, unsigned lanes);
     void *user;
 } lwi_rates_source;
 

@@ -146,8 +146,11 @@ static lw_sim *simulation(const lw_model *model, const char *formulation, const 
     return sim;
 }
 
+enum { RCR_NUMBERS = 5 }; // of a state of few speeds: which are independent
+
 // Coordinates, speeds, angles of joints that close loops and the work, compared with those of the run by the library.
-static void expect_run(const char *file, const char *formulation, double end, double tolerance)
+static void expect_run(const char *file, const char *formulation, int extra, double end,
+                       double tolerance)
 {
     lw_model *model = read_model(file, LW_BASE_AUTO);
     lw_compiled *c = compiled(model, desc_of(1, true));
@@ -164,9 +167,8 @@ static void expect_run(const char *file, const char *formulation, double end, do
     OK(lw_sim_step(by_library, end));
     lw_sim_get_state(sim, NULL, x);
     lw_sim_get_state(by_library, NULL, expected);
-    const int integrated = lw_model_tree_nq(model) + lw_model_tree_nv(model);
-    assert_memory_not_equal(x, expected, (size_t)integrated * sizeof *x); // by other code
-    expect_close(file, "state", x, expected, integrated, tolerance);
+    assert_memory_not_equal(x, expected, (size_t)nx * sizeof *x); // by other code
+    expect_close(file, "state", x, expected, nx - extra, tolerance);
     const lw_observation *o, *p;
     OK(lw_sim_observe(sim, LW_OBSERVE_REACTION, &o));
     OK(lw_sim_observe(by_library, LW_OBSERVE_REACTION, &p));
@@ -183,8 +185,84 @@ static void runs_agree_within_tolerances(void **state)
     (void)state;
     skip_without_compiler();
     new_cache("runs");
-    expect_run("examples/models/ur5.urdf", "aba", 0.5, 1e-7);
-    expect_run("examples/models/four_bar.yaml", "rcr", 0.7, 1e-7);
+    expect_run("examples/models/ur5.urdf", "aba", 0, 0.5, 1e-7);
+    expect_run("examples/models/four_bar.yaml", "rcr", RCR_NUMBERS, 0.7, 1e-7);
+}
+
+enum { INSTANCES = 13 };
+
+// Speeds of instance i are those of the start times a factor.
+static void speeds_of(const lw_model *model, int i, double q[MOST], double v[MOST])
+{
+    lw_sim *sim = simulation(model, "rcr", "1e-6");
+    const lw_observation *o;
+    OK(lw_sim_observe(sim, LW_OBSERVE_TWIST, &o));
+    for (int k = 0; k < lw_model_joint_count(model); k++)
+        q[k] = o->q[k], v[k] = (1 + 0.37 * i) * o->qd[k];
+    lw_sim_destroy(sim);
+}
+
+static void expect_batch(const lw_model *model, int lanes, int threads, double (*expected)[MOST])
+{
+    lw_options options;
+    lw_batch *batch = NULL;
+    lw_error error = {0};
+    lw_compiled *c = compiled(model, desc_of(lanes, true));
+    lw_options_default(&options);
+    OK(lw_options_set(&options, "formulation", "rcr", NULL));
+    OK(lw_options_set(&options, "integrator", "dopri54", NULL));
+    const lw_batch_desc desc = {
+        .options = &options, .instances = INSTANCES, .threads = threads, .lanes = lanes};
+    if (lw_batch_create(model, &desc, &batch, &error) != LW_OK) fail_msg("%s", error.text);
+    if (lw_batch_use_compiled(batch, c) != LW_OK) fail_msg("%s", lw_batch_error(batch)->text);
+    for (int i = 0; i < INSTANCES; i++) {
+        double q[MOST], v[MOST];
+        speeds_of(model, i, q, v);
+        OK(lw_batch_set_joints(batch, i, 0, q, v));
+    }
+    OK(lw_batch_step(batch, 0.5));
+    for (int i = 0; i < INSTANCES; i++) {
+        double x[MOST];
+        lw_batch_get_state(batch, i, NULL, x);
+        assert_memory_equal(x, expected[i], (size_t)lw_batch_state_size(batch, i) * sizeof *x);
+    }
+    lw_batch_destroy(batch);
+    lw_compiled_destroy(c);
+}
+
+static void instances_in_lanes_have_the_bits_of_single_runs(void **state)
+{
+    (void)state;
+    static double x[INSTANCES][MOST];
+    double by_library[MOST];
+    skip_without_compiler();
+    new_cache("batch");
+    lw_model *model = four_bar();
+    lw_compiled *c = compiled(model, desc_of(1, true));
+    for (int i = 0; i < INSTANCES; i++) {
+        double q[MOST], v[MOST];
+        speeds_of(model, i, q, v);
+        for (int k = 0; k < 2; k++) {
+            lw_options options;
+            lw_sim *sim = NULL;
+            lw_options_default(&options);
+            OK(lw_options_set(&options, "formulation", "rcr", NULL));
+            OK(lw_options_set(&options, "integrator", "dopri54", NULL));
+            OK(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, NULL));
+            if (k == 1) OK(lw_sim_use_compiled(sim, c));
+            OK(lw_sim_set_joints(sim, 0, q, v));
+            OK(lw_sim_step(sim, 0.5));
+            lw_sim_get_state(sim, NULL, k ? x[i] : by_library);
+            lw_sim_destroy(sim);
+        }
+        assert_memory_not_equal(x[i], by_library, 4 * sizeof *by_library);
+        expect_close("batch", "state", x[i], by_library, 4, 1e-4);
+    }
+    expect_batch(model, 1, 1, x);
+    expect_batch(model, 4, 1, x);
+    expect_batch(model, 8, 3, x);
+    lw_compiled_destroy(c);
+    lw_model_destroy(model);
 }
 
 static void simulations_that_cannot_use_it_say_why(void **state)
@@ -440,6 +518,7 @@ int main(void)
         cmocka_unit_test(agrees_with_the_library_and_itself_in_any_lanes),
         cmocka_unit_test(rates_need_independent_speeds_alone),
         cmocka_unit_test(runs_agree_within_tolerances),
+        cmocka_unit_test(instances_in_lanes_have_the_bits_of_single_runs),
         cmocka_unit_test(simulations_that_cannot_use_it_say_why),
         cmocka_unit_test(files_are_found_again_and_damaged_ones_built_again),
         cmocka_unit_test(a_folder_that_others_can_write_is_refused),

@@ -1,0 +1,56 @@
+// closing.c -- generates the rates of the angles of joints that close loops: e.(w2 - w1) along the axis of the joint.
+#include "codegen/closing.h"
+
+#include "codegen/functions.h"
+#include "codegen/sides.h"
+#include "kinematics/auxiliary.h"
+
+// The angles in the order of the state (lwi_auxiliary_list); count -1: not all have this rate.
+static lw_status list(const lw_model *m, lwi_arena *arena, lwi_auxiliary *angles, int *count)
+{
+    TRY(lwi_auxiliary_list(m, false, arena, angles));
+    *count = angles->n;
+    for (int i = 0; i < angles->n; i++) {
+        const lwi_joint *joint = &m->joint[angles->item[i].joint];
+        const lwi_coordinate_form *form = &joint->type->coordinate[angles->item[i].coordinate];
+        const bool simple = joint->type->scalar && form->kind == LWI_COORDINATE_TURN;
+        if (!simple || joint->mount.present) *count = -1;
+    }
+    return LW_OK;
+}
+
+int lwi_closing_angles(const lw_model *m)
+{
+    lwi_arena arena;
+    lwi_auxiliary angles;
+    int count;
+    lwi_arena_init(&arena, NULL);
+    if (list(m, &arena, &angles, &count) != LW_OK) count = -1;
+    lwi_arena_free(&arena);
+    return count;
+}
+
+lw_status lwi_generate_closing_rates(lwi_codegen_graph *g, const lwi_elements *elements,
+                                     lwi_arena *arena, lw_error *error)
+{
+    (void)error;
+    const lw_model *m = elements->model;
+    const int q = lwi_codegen_graph_array(g, "q"), v = lwi_codegen_graph_array(g, "v");
+    const int out = lwi_codegen_graph_array(g, "angledot");
+    const lwi_walk walk = {g, elements, q, v, NULL};
+    lwi_auxiliary angles;
+    lwi_sides sides;
+    int count;
+    TRY(list(m, arena, &angles, &count));
+    TRY(lwi_sides_create(&walk, arena, &sides));
+    for (int i = 0; i < count; i++) {
+        const lwi_joint *joint = &m->joint[angles.item[i].joint];
+        val e[3], dw[3];
+        lwi_sides_place(&sides, (lwi_attachment){joint->body1, joint->R1, joint->r1},
+                        (lwi_attachment){joint->body2, joint->R2, joint->r2});
+        lwi_place_axis(&sides.frame[0], LWI_Z, e);
+        for (int k = 0; k < 3; k++) dw[k] = sub(g, sides.frame[1].w[k], sides.frame[0].w[k]);
+        lwi_codegen_graph_output(g, out, i, lwi_codegen_dot(g, 3, e, dw));
+    }
+    return LW_OK;
+}
