@@ -21,7 +21,7 @@ except ImportError:
     sys.exit(77)
 
 ORDER = ["base", "spatial", "model", "io", "simulate", "result", "dynamics", "assemble", "batch",
-         "codegen", "compiled", "plot", "view"]
+         "codegen", "compiled", "device", "plot", "view"]
 SECTION = re.compile(r"// -{10,} (.+)")
 INTERNAL = re.compile(r"\w+_H|LW_API|LW_PRINTF|X") # macros that are not for the caller
 KINDS = {CursorKind.FUNCTION_DECL: "function", CursorKind.STRUCT_DECL: "struct", CursorKind.ENUM_DECL: "enum",

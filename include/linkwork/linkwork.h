@@ -29,6 +29,7 @@
 #include <linkwork/checkpoint.h>
 #include <linkwork/codegen.h>
 #include <linkwork/compiled.h>
+#include <linkwork/device.h>
 #include <linkwork/dynamics.h>
 #include <linkwork/io.h>
 #include <linkwork/kinematics.h>

@@ -53,19 +53,6 @@ static lw_status make_sources(const lw_model *model, const lw_compiled_desc *des
     return LW_OK;
 }
 
-// Instructions differ between processors of one folder of files.
-static void add_processor(lwi_sha256 *hash)
-{
-    static const char *const what[] = {"vendor_id",       "model name", "flags",      "Features",
-                                       "CPU implementer", "CPU part",   "cpu family", "isa"};
-    char line[8192];
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    while (file && fgets(line, sizeof line, file) && line[0] != '\n')
-        for (int i = 0; i < LWI_COUNT(what); i++)
-            if (!strncmp(line, what[i], strlen(what[i]))) lwi_sha256_add(hash, line, strlen(line));
-    if (file) fclose(file);
-}
-
 static void find_key(const sources *t, const lwi_compiler *compiler, char key[LWI_SHA256_SIZE])
 {
     lwi_sha256 hash;
@@ -75,11 +62,7 @@ static void find_key(const sources *t, const lwi_compiler *compiler, char key[LW
                        t->generated.size[i]);
     lwi_sha256_add(&hash, t->head, strlen(t->head) + 1);
     lwi_sha256_add(&hash, lwi_calls_source, strlen(lwi_calls_source) + 1);
-    for (int i = 0; i < compiler->nword; i++)
-        lwi_sha256_add(&hash, compiler->word[i], strlen(compiler->word[i]) + 1);
-    lwi_sha256_add(&hash, compiler->version, strlen(compiler->version) + 1);
-    lwi_sha256_add(&hash, lwi_compiler_flags, strlen(lwi_compiler_flags) + 1);
-    add_processor(&hash);
+    lwi_compiler_add(compiler, &hash);
     lwi_sha256_end(&hash, key);
 }
 

@@ -168,3 +168,27 @@ lw_status lwi_compiler_build(const lwi_compiler *c, const char *const *sources, 
     return lwi_fail(error, LW_ERR_UNSUPPORTED, "the compiler '%s' fails with code %d%s%s",
                     c->word[0], code, message[0] ? ": " : "", message);
 }
+
+// ------------------------------------------------------------------------------------------- keys
+
+// Instructions differ between processors of one folder of files.
+static void add_processor(lwi_sha256 *hash)
+{
+    static const char *const what[] = {"vendor_id",       "model name", "flags",      "Features",
+                                       "CPU implementer", "CPU part",   "cpu family", "isa"};
+    char line[8192];
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    while (file && fgets(line, sizeof line, file) && line[0] != '\n')
+        for (int i = 0; i < LWI_COUNT(what); i++)
+            if (!strncmp(line, what[i], strlen(what[i]))) lwi_sha256_add(hash, line, strlen(line));
+    if (file) fclose(file);
+}
+
+void lwi_compiler_add(const lwi_compiler *compiler, lwi_sha256 *hash)
+{
+    for (int i = 0; i < compiler->nword; i++)
+        lwi_sha256_add(hash, compiler->word[i], strlen(compiler->word[i]) + 1);
+    lwi_sha256_add(hash, compiler->version, strlen(compiler->version) + 1);
+    lwi_sha256_add(hash, lwi_compiler_flags, strlen(lwi_compiler_flags) + 1);
+    add_processor(hash);
+}

@@ -3,6 +3,7 @@
 #define LWI_COMPILED_COMPILER_H
 
 #include "base/base.h"
+#include "base/sha256.h"
 
 enum { LWI_COMPILER_WORDS = 16 };
 
@@ -19,6 +20,8 @@ extern const char lwi_compiler_flags[];
 /** @param given  NULL: $CC, else the first of cc, gcc, clang that can be called
  *  @return LW_ERR_UNSUPPORTED: there is none; the message has the command and the reason */
 lw_status lwi_compiler_find(const char *given, lwi_compiler *compiler, lw_error *error);
+/** Adds all to a key on which its results depend besides the sources: command, version, flags, processor. */
+void lwi_compiler_add(const lwi_compiler *compiler, lwi_sha256 *hash);
 /** Compiles sources (paths, NULL at the end) to the shared object `object`; `log` is a file for messages.
  *  @return LW_ERR_UNSUPPORTED with the first of them */
 lw_status lwi_compiler_build(const lwi_compiler *compiler, const char *const *sources,

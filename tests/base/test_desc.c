@@ -87,6 +87,8 @@ static void public_calls_check_the_size(void **state)
     REFUSED(lw_batch_create(model, &(lw_batch_desc){.size = bad, .instances = 1}, &batch, &e));
     REFUSED(lw_model_assemble(model, &(lw_assemble_desc){.size = bad}, &(lw_model *){0}, NULL, &e));
     REFUSED(lw_codegen_write(model, &(lw_codegen_desc){.size = bad, .name = "m"}, ".", NULL, &e));
+    REFUSED(lw_device_batch_create(model, &(lw_device_batch_desc){.size = bad},
+                                   &(lw_device_batch *){0}, &e));
     REFUSED(lw_view_page(model, NULL, &(lw_view_desc){.size = bad}, stdout, &e));
     REFUSED(lw_view_gltf(model, NULL, &(lw_view_desc){.size = bad}, stdout, &e));
     REFUSED(lw_model_read("x.yaml", &(lw_read_desc){.size = bad}, &(lw_model *){0}, NULL, &e));

@@ -24,6 +24,7 @@ OPTIONAL = {
     "lw_compiled_create": "desc", "lw_compiled_predict": "desc", "lw_compiled_forward_dynamics": "tau",
     "lw_compiled_forward_dynamics_many": "tau failed", "lw_compiled_rates": "x inputs xdot",
     "lw_compiled_rates_many": "x inputs xdot failed", "lw_compiled_project_many": "failed",
+    "lw_device_batch_run": "inputs efforts trajectory",
     "lw_codegen_write": "counts", "lw_forward_dynamics": "tau inputs", "lw_forward_dynamics_many": "tau inputs",
     "lw_parametric_inverse": "inputs", "lw_parametric_forward": "tau inputs", "lw_inverse_dynamics": "inputs", "lw_inverse_dynamics_derivatives": "inputs",
     "lw_forward_dynamics_derivatives": "tau inputs", "lw_momenta_rates": "tau inputs", "lw_constraints_evaluate": "phi rate J gamma",
@@ -43,6 +44,10 @@ OPTIONAL = {
 
 # an argument that works, by function and parameter, by parameter, by type
 BY_FUNCTION = {
+    ("lw_device_batch_read", "to"): "out", ("lw_device_batch_write", "from"): "zeros",
+    ("lw_device_batch_write", "on_device"): "false", ("lw_device_batch_step", "time"): "1",
+    ("lw_device_batch_run", "inputs"): "NULL", ("lw_device_batch_run", "efforts"): "NULL",
+    ("lw_device_batch_run", "trajectory"): "NULL",
     ("lw_response_evaluate", "x"): "(const double[]){1}",
     ("lw_store_create", "folder"): '"null-store"', ("lw_store_open", "folder"): '"null-store"',
     ("lw_store_merge", "path"): '"null-out.csv"', ("lw_checkpoint_write", "path"): '"null-checkpoint"',
@@ -83,6 +88,7 @@ BY_FUNCTION = {
     ("lw_plot_results", "options"): "NULL", ("lw_modes_shape", "re"): "shape", ("lw_modes_shape", "im"): "shape",
 }
 BY_NAME = {
+    "array": "LW_DEVICE_STATE", "intervals": "1", "length": "0.1",
     "failed": "marks",
     "file": '"null-out.svg"', "source": '"a"', "name": '"null"', "text": "text", "how": "text", "size": "sizeof text",
     "how_size": "sizeof text", "time": "0", "t": "0", "count": "1", "tolerance": "0", "index": "0", "instance": "0", "input": "0",
@@ -91,6 +97,7 @@ BY_NAME = {
     "acceleration": "(lw_vec3){0}", "point": "(lw_vec3){0}", "axes": "LW_AXES_WORLD", "part": "0", "rows": "1", "threads": "1", "lanes": "1", "status": "LW_OK",
 }
 BY_TYPE = {
+    "lw_device_view *": "&device_view",
     "const double *": "zeros", "lw_compiled_info *": "&compiled_info", "double *": "out", "int *": "&number", "lw_error *": "&error",
     "FILE *": "file", "void *": "NULL", "const lw_allocator *": "NULL", "lw_progress": "NULL", "lw_row": "NULL", "lw_input_callback": "NULL", "lw_input_jacobian": "NULL", "lw_interrupt": "NULL",
     "lw_batch_row": "NULL", "callback": "NULL", "lw_summary *": "&summary", "lw_step_times *": "&times",
