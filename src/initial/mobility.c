@@ -86,19 +86,25 @@ static void null_wrench(const mobility *my, int j, double F[6])
     v3_scale(F + 3, 1 / s->length, F + 3);
 }
 
+// Rows in which a null vector with parts along all has less than this are in none: only the others are projected again.
+#define NO_PART 1e-9
+
 // Six null vectors with parts along all span what redundancy can do to any one joint; where one adds no direction at any
 // joint, those before it do.
 static lw_status find_open(mobility *my, lw_redundancy *joints)
 {
     lwi_system *s = &my->system;
     double(*basis)[6][6] = lwi_arena_push(&my->arena, (size_t)s->model->njoint, sizeof *basis);
-    if (!basis) return LW_ERR_MEMORY;
+    bool *unique = LWI_PUSH(&my->arena, bool, s->nrow);
+    if (!basis || !unique) return LW_ERR_MEMORY;
     TRY(lwi_system_prepare_min_norm(s, &my->arena));
     if (!lwi_system_factor_null(s)) return LW_OK;
     bool more = true;
     for (int seed = 0; seed < 6 && more; seed++) {
-        for (int i = 0; i < s->nrow; i++) my->null[i] = 2 * lwi_system_pseudorandom(i, seed);
+        for (int i = 0; i < s->nrow; i++)
+            my->null[i] = unique[i] ? 0 : 2 * lwi_system_pseudorandom(i, seed);
         lwi_system_null(s, my->null);
+        for (int i = 0; seed == 0 && i < s->nrow; i++) unique[i] = fabs(my->null[i]) < NO_PART;
         more = false;
         for (int e = 0; e < s->nedge; e++) {
             const int j = s->edge_joint[e];
@@ -191,6 +197,7 @@ static void find_conflict(mobility *my, lw_check *check)
         s->c[i] = -s->gamma[i];
         demand = fmax(demand, fabs(s->gamma[i]));
     }
+    if (demand == 0) return; // at rest
     lwi_elim_solve(s->elim, s->x, s->c, s->lambda, 1);
     lwi_system_rates_of(s, (const double(*)[6])s->x, my->null);
     for (int e = 0; e < s->nedge; e++)
