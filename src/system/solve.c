@@ -6,6 +6,7 @@
 #include "system/transfer.h"
 
 #include <float.h>
+#include <stdint.h>
 #include <string.h>
 
 // Rows are inactive within an angle of 1e-5 from dependence.  A mechanism that passes through gets there 1e-5
@@ -53,20 +54,28 @@ static lw_status factor_extended(lwi_system *s)
 #define CANCELLED 1e-11
 enum { MAX_REFINEMENTS = 12, LARGEST = 4, MAX_RANGES = 256 };
 
-// Largest values over the bodies or edges: each range finds its own, and the largest of all does not depend on
-// the ranges.  Values that are not numbers count as the largest.
+// The bits of |value|: they are in the order of the values, and those of what is not a number are the largest.
+static inline uint64_t size_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits & UINT64_MAX >> 1;
+}
+
+static inline void take_larger(uint64_t *to, double value)
+{
+    const uint64_t size = size_of(value);
+    if (size > *to) *to = size;
+}
+
+// Largest sizes over the bodies or edges: each range finds its own, and the largest of all does not depend on the ranges.
 typedef struct search {
     lwi_system *s;
     const double (*x)[6];
-    double (*part)[LARGEST]; // [ranges]
-    int range;               // items of a range
-    void (*find)(const struct search *of, int first, int end, double *largest);
+    uint64_t (*part)[LARGEST]; // [ranges]
+    int range;                 // items of a range
+    void (*find)(const struct search *of, int first, int end, uint64_t *largest);
 } search;
-
-static void take_larger(double *to, double value)
-{
-    if (!(value <= *to) && !isnan(*to)) *to = value;
-}
 
 static void find_ranges(void *user, int first, int end)
 {
@@ -79,16 +88,17 @@ static void find_ranges(void *user, int first, int end)
 
 // maximum [LARGEST] := the largest values of `find` over count items.
 static void find_maximum(lwi_system *s, int count, const double (*x)[6],
-                         void (*find)(const search *, int first, int end, double *largest),
+                         void (*find)(const search *, int first, int end, uint64_t *largest),
                          double *maximum)
 {
-    double part[MAX_RANGES][LARGEST];
+    uint64_t part[MAX_RANGES][LARGEST], largest[LARGEST] = {0};
     search of = {.s = s, .x = x, .part = part, .find = find};
     of.range = (count + MAX_RANGES - 1) / MAX_RANGES;
     lwi_pool_for(s->pool, MAX_RANGES, find_ranges, &of);
-    for (int k = 0; k < LARGEST; k++) maximum[k] = 0;
     for (int i = 0; i < MAX_RANGES; i++)
-        for (int k = 0; k < LARGEST; k++) take_larger(&maximum[k], part[i][k]);
+        for (int k = 0; k < LARGEST; k++)
+            if (part[i][k] > largest[k]) largest[k] = part[i][k];
+    memcpy(maximum, largest, sizeof largest);
 }
 
 static int end_of(int end, int count)
@@ -97,55 +107,64 @@ static int end_of(int end, int count)
 }
 
 // Entries of x, translations and rotations.
-static void find_entries(const search *of, int first, int end, double *maximum)
+static void find_entries(const search *of, int first, int end, uint64_t *maximum)
 {
+    uint64_t largest[2] = {0};
     for (int k = first; k < end_of(end, of->s->nbody); k++)
-        for (int i = 0; i < 6; i++) take_larger(&maximum[i / 3], fabs(of->x[k][i]));
+        for (int i = 0; i < 6; i++) take_larger(&largest[i / 3], of->x[k][i]);
+    memcpy(maximum, largest, sizeof largest);
 }
 
 // Entries of x, x0 and changes, each of translations and rotations.
-static void find_changes(const search *of, int first, int end, double *maximum)
+static void find_changes(const search *of, int first, int end, uint64_t *maximum)
 {
     const lwi_system *s = of->s;
+    uint64_t largest[LARGEST] = {0};
     for (int k = first; k < end_of(end, s->nbody); k++)
         for (int i = 0; i < 6; i++) {
-            take_larger(&maximum[i / 3], fabs(s->x[k][i]));
-            take_larger(&maximum[i / 3], fabs(s->x0[k][i]));
-            take_larger(&maximum[2 + i / 3], fabs(s->x[k][i] - s->before[6 * k + i]));
+            take_larger(&largest[i / 3], s->x[k][i]);
+            take_larger(&largest[i / 3], s->x0[k][i]);
+            take_larger(&largest[2 + i / 3], s->x[k][i] - s->before[6 * k + i]);
         }
+    memcpy(maximum, largest, sizeof largest);
 }
 
 // Multipliers, and their changes.
-static void find_multipliers(const search *of, int first, int end, double *maximum)
+static void find_multipliers(const search *of, int first, int end, uint64_t *maximum)
 {
     const lwi_system *s = of->s;
     const double *before = s->before + 6 * s->nbody;
+    uint64_t largest[2] = {0};
     for (int i = first; i < end_of(end, s->plan.nrow); i++) {
-        take_larger(&maximum[0], fabs(s->lambda[i]));
-        take_larger(&maximum[1], fabs(s->lambda[i] - before[i]));
+        take_larger(&largest[0], s->lambda[i]);
+        take_larger(&largest[1], s->lambda[i] - before[i]);
     }
+    memcpy(maximum, largest, sizeof largest);
 }
 
 // Terms of G' lambda.
-static void find_terms(const search *of, int first, int end, double *maximum)
+static void find_terms(const search *of, int first, int end, uint64_t *maximum)
 {
     const lwi_system *s = of->s;
+    uint64_t largest[2] = {0};
     for (int e = first; e < end_of(end, s->plan.graph.nedge); e++) {
         const lwi_plan_edge *edge = &s->plan.graph.edge[e];
-        for (int i = 0; i < edge->n; i++)
-            for (int k = 0; k < edge->rows; k++) {
-                const double *G = lwi_elim_G(s->elim)[6 * (s->plan.slot[e] + i) + k];
-                const double lambda = fabs(s->lambda[s->plan.row[e] + k]);
-                for (int j = 0; j < 6; j++) take_larger(&maximum[j / 3], lambda * fabs(G[j]));
-            }
+        const double *lambda = s->lambda + s->plan.row[e];
+        for (int i = 0; i < edge->n; i++) {
+            const double(*G)[6] = lwi_elim_G(s->elim) + 6 * (s->plan.slot[e] + i);
+            for (int k = 0; k < edge->rows; k++)
+                for (int j = 0; j < 6; j++) take_larger(&largest[j / 3], lambda[k] * G[k][j]);
+        }
     }
+    memcpy(maximum, largest, sizeof largest);
 }
 
 // Largest change of each kind (translations, rotations, multipliers) by its largest value.  `load`: of the forces;
 // where a solution is zero its round-off is that of x0 and of these.
-static double change(lwi_system *s, const double load[2])
+// @param bodies [LARGEST]  out: find_changes
+static double change(lwi_system *s, const double load[2], double *bodies)
 {
-    double bodies[LARGEST], rows[LARGEST], largest = 0;
+    double rows[LARGEST], largest = 0;
     find_maximum(s, s->nbody, NULL, find_changes, bodies);
     find_maximum(s, s->plan.nrow, NULL, find_multipliers, rows);
     const double off[3] = {bodies[2], bodies[3], rows[1]};
@@ -162,11 +181,10 @@ static void remember(const lwi_system *s)
     memcpy(s->before + 6 * s->nbody, s->lambda, (size_t)s->plan.nrow * sizeof *s->lambda);
 }
 
-// Round-off of x by its largest value: that of G' lambda, which may cancel.
-static double cancelled(lwi_system *s)
+// Round-off of x by its largest value, of translations and rotations: that of G' lambda, which may cancel.
+static double cancelled(lwi_system *s, const double *bodies)
 {
-    double bodies[LARGEST], terms[LARGEST], largest = 0;
-    find_maximum(s, s->nbody, NULL, find_changes, bodies);
+    double terms[LARGEST], largest = 0;
     find_maximum(s, s->plan.graph.nedge, NULL, find_terms, terms);
     for (int i = 0; i < 2; i++)
         if (bodies[i] > 0) largest = fmax(largest, terms[i] / bodies[i]);
@@ -177,7 +195,7 @@ static double cancelled(lwi_system *s)
 // last steps in double-double arithmetic.
 static bool refine(lwi_system *s, const double load[2])
 {
-    double first = 0, now = 0;
+    double first = 0, now = 0, bodies[LARGEST];
     bool precise = false;
     for (int i = 0, step = 0; i < MAX_REFINEMENTS; i++) {
         remember(s);
@@ -186,11 +204,11 @@ static bool refine(lwi_system *s, const double load[2])
                                      step++ == 0);
         else
             lwi_elim_refine(s->elim, s->x, s->c, s->lambda);
-        now = change(s, load);
+        now = change(s, load, bodies);
         if (i == 0) first = now;
         if (!(now <= SLOW)) break;
         if (!(now * first < GOOD)) continue;
-        if (precise || !(cancelled(s) > CANCELLED)) return true;
+        if (precise || !(cancelled(s, bodies) > CANCELLED)) return true;
         lwi_system_multiply_low(s);
         precise = true;
     }
