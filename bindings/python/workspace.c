@@ -6,6 +6,8 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include "dlpack.h"
+
 #include <linkwork/linkwork.h>
 
 #include <string.h>
@@ -277,6 +279,7 @@ static int fill(PyObject *module)
 static PyModuleDef_Slot steps[] = {{Py_mod_exec, fill}, {0, NULL}};
 static struct PyModuleDef definition = {.m_base = PyModuleDef_HEAD_INIT,
                                         .m_name = "linkwork._workspace",
+                                        .m_methods = lwpy_dlpack_methods,
                                         .m_slots = steps};
 
 PyMODINIT_FUNC PyInit__workspace(void)

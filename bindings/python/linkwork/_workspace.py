@@ -19,7 +19,12 @@ def _module() -> Any:
     return module
 
 
-_Workspace: Any = _module().Workspace
+_MODULE: Any = _module()
+_Workspace: Any = _MODULE.Workspace
+#: (address, rows, instances, code, bits, kind, number, versioned, owner) -> capsule of DLPack
+dlpack_new: Any = _MODULE.dlpack_new
+#: capsule of DLPack -> (address, shape, strides or None, code, bits, lanes, kind, number)
+dlpack_read: Any = _MODULE.dlpack_read
 
 
 def workspace() -> Any:
