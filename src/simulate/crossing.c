@@ -337,6 +337,15 @@ static bool is_safe(lw_sim *sim, double t0, const double *x0, double t1, const d
     return (lower >= SAFE || still) && change_of(&sim->work->layout, x0, x1) <= SHORT * lower;
 }
 
+// The sine where a step begins, of which that of a state that was set is known.
+static void begin_sine(lw_sim *sim, double t0, const double *x0)
+{
+    lwi_crossing *c = &sim->crossing;
+    if (c->last.valid || !observe(sim, t0, x0, LW_OBSERVE_TWIST, &c->from)) return;
+    const double sine = lwi_sine_at(&sim->monitor, &c->from);
+    lwi_sine_take(&sim->monitor.system, &c->from, sine, &c->last);
+}
+
 bool lwi_sim_accept(lw_sim *sim, double t0, const double *x0, double t1, const double *x1,
                     double *end)
 {
@@ -345,6 +354,7 @@ bool lwi_sim_accept(lw_sim *sim, double t0, const double *x0, double t1, const d
     const lwi_system *s = &monitor->system;
     const bool poses = sim->work->formulation->flags & LWI_POSES_FIRST;
     c->known = t1, c->latest = INFINITY, c->near = false;
+    begin_sine(sim, t0, x0);
     if (is_safe(sim, t0, x0, t1, x1)) {
         c->skipped = true;
         c->outside = t1;

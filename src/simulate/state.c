@@ -80,7 +80,7 @@ lw_status lwi_sim_check_finite(lw_sim *sim, const char *what, const double *x, i
     return LW_OK;
 }
 
-// Sets another state; all history is discarded.
+// Sets another state; all history is discarded but the discrete state, which the caller sets.
 static void jump(lw_sim *sim, double time, const double *x)
 {
     for (int i = 0; i < sim->work->layout.nx; i++) sim->x[i] = x[i]; // x may be NULL for no states
@@ -89,7 +89,6 @@ static void jump(lw_sim *sim, double time, const double *x)
     lwi_sim_clear_steps(sim);
     sim->work->mode = NULL; // from the state, until the next step
     sim->work->valid_until = INFINITY;
-    if (sim->work->ndiscrete) memset(sim->work->discrete, 0, sim->work->ndiscrete);
     lwi_sim_find_break(sim);
     sim->audit.begun = false;
     sim->audit.work_beside = 0;
@@ -186,6 +185,7 @@ lw_status lw_sim_set_state(lw_sim *sim, double time, const double *x)
     TRY(check_quaternions(sim, x));
     TRY(check_motion_of(sim, time, x));
     jump(sim, time, x);
+    if (work->ndiscrete) memset(work->discrete, 0, work->ndiscrete);
     if (work->nkept) TRY(work->formulation->recall(work, time, x, x + work->layout.nx));
     const int steps = lwi_sim_step_numbers(sim);
     for (int i = 0; i < steps; i++) sim->kept_step[i] = x[n - steps + i];

@@ -163,12 +163,14 @@ static lw_status create_memory(lwi_clusters *c, const lw_model *model, int depen
     c->unit = LWI_PUSH(arena, lwi_lanes, LWI_CLUSTER_KNOWN * LWI_CLUSTER_KNOWN + LWI_CLUSTER_KNOWN);
     for (int i = 0; c->unit && i < LWI_CLUSTER_KNOWN; i++)
         c->unit[i * LWI_CLUSTER_KNOWN + i][0] = 1;
+    c->planned = LWI_PUSH(arena, unsigned char, c->nfree);
     c->dependent = LWI_PUSH(arena, unsigned char, c->nv);
     c->cluster = LWI_PUSH(arena, lwi_cluster, c->max_clusters);
     c->block = LWI_PUSH(arena, lwi_cluster_block, c->max_blocks);
     c->shape = LWI_PUSH(arena, lwi_cluster_shape, c->max_shapes);
     c->pool = LWI_PUSH(arena, unsigned char, c->room);
-    return c->unit && c->dependent && c->cluster && c->block && c->shape && c->pool && c->forwarded
+    return c->unit && c->planned && c->dependent && c->cluster && c->block && c->shape && c->pool &&
+                   c->forwarded
                ? LW_OK
                : LW_ERR_MEMORY;
 }
@@ -507,7 +509,8 @@ static bool introduce_bases(lwi_clusters *c)
 bool lwi_clusters_plan(lwi_clusters *c, const unsigned char *dependent)
 {
     const size_t n = (size_t)c->nfree;
-    if (c->made && memcmp(c->dependent, dependent, n) == 0) return c->fits;
+    if (c->made && memcmp(c->planned, dependent, n) == 0) return c->fits;
+    memcpy(c->planned, dependent, n);
     memcpy(c->dependent, dependent, n);
     c->made = true;
     c->ncluster = c->nblock = c->nshape = c->nforwarded = 0;

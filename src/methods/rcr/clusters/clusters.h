@@ -270,8 +270,10 @@ typedef struct lwi_clusters {
     int *node_of; ///< [nv] node of the tree
     // plan of the present partition
     bool made, fits;
-    unsigned char *dependent; ///< [nv] the partition; driven coordinates are never dependent
-    lwi_cluster *cluster;     ///< [ncluster] inboard first
+    unsigned char *planned; ///< [nfree] the partition
+    unsigned char *
+        dependent; ///< [nv] the same while it is planned or chosen; driven coordinates are never dependent
+    lwi_cluster *cluster; ///< [ncluster] inboard first
     lwi_cluster_block *block;
     lwi_cluster_shape *shape;
     lwi_cluster_forwarded *forwarded; ///< inboard first

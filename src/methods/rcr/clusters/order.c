@@ -153,7 +153,6 @@ bool lwi_clusters_prefer(lwi_clusters *c, lwi_clusters_row_column *column, const
     const size_t n = (size_t)c->nfree;
     scratch *s = c->scratch;
     int before = 0, after = 0;
-    c->made = false;
     memcpy(c->dependent, dependent, n);
     for (int i = 0; all_loops && i < c->nloop; i++)
         for (int k = 0; k < c->loop[i].n; k++)
