@@ -92,8 +92,8 @@ LW_API lw_status lw_inverse_dynamics(lw_dynamics *dynamics, double t, const doub
  *  joints that close loops, or corners in signals: differences of order six of the forces alone, with steps of 3e-3
  *  rad or lengths of the mechanism and 3e-3 (1 + |v|), which smooth corners.
  *  @param by_q, by_v  [tree nv][tree nv] out: row: effort, column: speed;  @param M  the mass matrix, dtau/dvdot
- *  The first call allocates memory.      @cost O(n depth); with forces on bodies, or forces that read other joints,
- *  O(n) more for each column
+ *  The first call allocates memory.      @cost O(n depth); of each force between bodies the square of the speeds
+ *  between them, of each signal that forces read n for what it reads; of forces by differences O(n) for each column
  *  @return LW_ERR_UNSUPPORTED: joints defined by callbacks; LW_ERR_NOT_FINITE */
 LW_API lw_status lw_inverse_dynamics_derivatives(lw_dynamics *dynamics, double t, const double *q,
                                                  const double *v, const double *vdot,

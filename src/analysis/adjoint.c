@@ -519,6 +519,7 @@ static lw_status prepare(lwi_recording *s, lwi_adjoint *a, lw_error *error)
     if (!a->value || !a->gradient || !s->slope) return no_memory(error);
     s->states = (lwi_states){.value = model->state0, .rate = s->zdot};
     TRY(make_slopes(s, a->nby, error));
+    TRY(lwi_recording_find_moved_corners(s));
     return observe_slopes(s, error);
 }
 

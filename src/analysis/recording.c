@@ -4,6 +4,7 @@
 #include "base/assert.h"
 #include "base/differences.h"
 #include "kinematics/displacement.h"
+#include "model/forces/item.h"
 #include "spatial/rotation.h"
 
 #include <math.h>
@@ -111,17 +112,47 @@ const char *lwi_recording_item(const lw_model *model, const lwi_force *force)
     return "";
 }
 
-// What number k of those with corners is, as a message names it.
-static void name_piece(const lw_model *model, int k, char *text, size_t size)
+// Line of a force in the model's file; 0: unknown.
+static int line_of(const lw_model *model, int force)
 {
-    for (int i = 0; i < model->nforce; i++) {
-        const lwi_force *force = &model->force[i];
-        if (!force->type->piece || k-- > 0) continue;
-        snprintf(text, size, "%s '%.60s'", force->type->name, lwi_recording_item(model, force));
-        return;
+    const lwi_force_type *type = model->force[force].type;
+    int item = 0;
+    for (int i = 0; i < force; i++) item += model->force[i].type == type;
+    for (int k = 0; k < LWI_FORCE_ITEMS; k++) {
+        const lwi_force_item *list = lwi_force_items[k];
+        if (list->type != type || item >= model->desc.force[k].n) continue;
+        const char *first = model->desc.force[k].desc;
+        return lwi_force_item_place(list, first + (size_t)item * list->desc_size).line;
     }
+    return 0;
+}
+
+// The force that number k of those with corners is; -1: a function.
+static int force_of_piece(const lw_model *model, int k)
+{
+    for (int i = 0; i < model->nforce; i++)
+        if (model->force[i].type->piece && k-- == 0) return i;
+    return -1;
+}
+
+static int function_of_piece(const lwi_recording *s, int k)
+{
     int i = 0;
-    while (!model->function[i].kinked || k-- > 0) i++;
+    k -= s->nforce_piece;
+    while (!s->model->function[i].kinked || k-- > 0) i++;
+    return i;
+}
+
+static void name_force(const lw_model *model, int i, char *text, size_t size)
+{
+    const int line = line_of(model, i);
+    const int n = line ? snprintf(text, size, "line %d: ", line) : 0;
+    snprintf(text + n, size - (size_t)n, "%s '%.60s'", model->force[i].type->name,
+             lwi_recording_item(model, &model->force[i]));
+}
+
+void lwi_recording_name_function(const lw_model *model, int i, char *text, size_t size)
+{
     const lw_function_desc *f = &model->desc.function[i];
     const int n = f->place.line ? snprintf(text, size, "line %d: ", f->place.line) : 0;
     if (f->name)
@@ -130,22 +161,53 @@ static void name_piece(const lw_model *model, int k, char *text, size_t size)
         snprintf(text + n, size - (size_t)n, "formula '%.60s'", f->formula);
 }
 
+static bool passes(const lwi_recording *s, int k)
+{
+    const int force = force_of_piece(s->model, k);
+    if (s->piece[k] == s->other[k]) return false;
+    bool (*jump)(int, int) = force < 0 ? NULL : s->model->force[force].type->passes;
+    return !jump || jump(s->piece[k], s->other[k]);
+}
+
+// Notes that number k has passed a corner at about t.
+static void warn_of_corner(lwi_recording *s, int k, double t)
+{
+    static const char *const of[][2] = {
+        {"a corner of its law",
+         " (slack, or a limit): derivatives may be wrong in the third or fourth digit"},
+        {"an angle of 180 degrees", ", where its torque jumps: derivatives are wrong"},
+        {"a limit, a corner or a jump", ": derivatives may be wrong in the third or fourth digit, "
+                                        "altogether where a rate or the value jumps"},
+        {"a point of its curve", ", where the second derivative jumps: derivatives have fewer "
+                                 "digits than the tolerance promises (a spline loses less)"},
+        {"a corner or a jump", " (abs, min, where, ...): derivatives may be wrong in the third or "
+                               "fourth digit, altogether where its value jumps"}};
+    const int force = force_of_piece(s->model, k);
+    int which;
+    char name[160];
+    if (force < 0) {
+        const int i = function_of_piece(s, k);
+        const lw_function_desc *all = s->model->desc.function;
+        const bool kinked = lwi_function_kinked(all, (lw_signal){i + 1}) != NULL;
+        lwi_recording_name_function(s->model, i, name, sizeof name);
+        which = s->model->function[i].nstate > 0               ? 2
+                : !kinked && lwi_function_is_monotone(&all[i]) ? 3
+                                                               : 4;
+    } else {
+        name_force(s->model, force, name, sizeof name);
+        which = s->model->force[force].type->passes ? 1 : 0;
+    }
+    snprintf(s->corner, LWI_ADJOINT_WARNING,
+             "%s passes %s at about t = %.4g s%s; compare with method `differences`", name,
+             of[which][0], t, of[which][1]);
+}
+
 // Notes the first corner between the beginning of a step, with its s->piece, and a state of it.
 static void compare_pieces(lwi_recording *s, double t, const double *x)
 {
     find_pieces(s, t, x, s->other);
-    for (int k = 0; k < s->npiece && !*s->corner; k++) {
-        if (s->piece[k] == s->other[k]) continue;
-        const bool law = k < s->nforce_piece;
-        char name[160];
-        name_piece(s->model, k, name, sizeof name);
-        snprintf(s->corner, LWI_ADJOINT_WARNING,
-                 "%s passes a corner%s at about t = %.4g s (%s): derivatives may be wrong in the "
-                 "third or fourth digit%s; compare with method `differences`",
-                 name, law ? " of its law" : " or a jump", t,
-                 law ? "slack, or a limit" : "abs, min, where, ...",
-                 law ? "" : ", altogether where its value jumps");
-    }
+    for (int k = 0; k < s->npiece && !*s->corner; k++)
+        if (passes(s, k)) warn_of_corner(s, k, t);
 }
 
 // Of a step from t by h, of which the stages and the end are there.

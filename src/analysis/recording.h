@@ -115,6 +115,10 @@ typedef struct lwi_recording {
     double *tau, *out, *scratch, *slopes, *increment;
 } lwi_recording;
 
+/** Warns of formulas of time with a corner or a jump that a parameter moves. */
+lw_status lwi_recording_find_moved_corners(lwi_recording *s);
+/** "line 4: function 'push'", or the formula where it has no name. */
+void lwi_recording_name_function(const lw_model *model, int i, char *text, size_t size);
 /** The run from the start, its rows. */
 lw_status lwi_recording_run(lwi_recording *s, lw_error *error);
 /** The same by a simulation, with jumps. */

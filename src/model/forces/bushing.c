@@ -368,6 +368,38 @@ static void add_outputs(const lw_model *model, const void *par, const lwi_kin *k
     value[19] += potential(model, par, kin);
 }
 
+// Above 90 degrees the direction of a, of each component some digits; a reverses where 180 degrees are passed.
+enum { DIGITS = 1000 };
+
+static int piece(const lw_model *model, const void *par, const lwi_kin *kin, double t,
+                 const double *inputs)
+{
+    (void)model, (void)t, (void)inputs;
+    const lwi_bushing_par *p = par;
+    const strain s = strain_of(p, kin);
+    const double angle = v3_norm(s.a);
+    int code = 0;
+    if (angle < 1.5707963267948966) return 0;
+    for (int i = 0; i < 3; i++)
+        code = code * DIGITS + (int)((s.a[i] / angle + 1) * (DIGITS / 2 - 1));
+    return 1 + code;
+}
+
+static void direction_of(int code, double n[3])
+{
+    for (int i = 2, rest = code - 1; i >= 0; i--, rest /= DIGITS)
+        n[i] = rest % DIGITS - (DIGITS / 2 - 1);
+}
+
+static bool passes(int from, int to)
+{
+    double n[3], m[3];
+    if (from == 0 || to == 0) return false;
+    direction_of(from, n);
+    direction_of(to, m);
+    return v3_dot(n, m) < 0;
+}
+
 static const lwi_force_outputs outputs = {quantities, LWI_COUNT(quantities), add_outputs};
 
 const lwi_force_type lwi_force_bushing = {
@@ -378,6 +410,8 @@ const lwi_force_type lwi_force_bushing = {
     LWI_FORCE_FACTS(.place = place, .potential = potential, .dissipates = dissipates,
                     .next_break = NULL, .modes = NULL, .varies = NULL, .rate = NULL, .nrow = 6,
                     .rows = rows, .actions = actions, .outputs = &outputs),
+    .piece = piece,
+    .passes = passes,
     .differentiate = differentiate,
     .load_number = load_numbers,
     .nload_number = LWI_COUNT(load_numbers),

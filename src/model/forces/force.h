@@ -165,6 +165,8 @@ typedef struct lwi_force_type {
     /** Which smooth piece of a continuous law acts: taut or slack, limited or not.  NULL: the law is smooth, or has modes. */
     int (*piece)(const struct lw_model *, const void *par, const lwi_kin *, double t,
                  const double *inputs);
+    /** Does a motion from one piece to another pass a jump?  NULL: it passes a corner if they differ. */
+    bool (*passes)(int from, int to);
     /** Derivatives of the loads on the bodies of its place, at constant signals: load [n] := those along the changes
      *  [n].  NULL: unknown. */
     void (*differentiate)(const void *par, const lwi_force_state *, int n,

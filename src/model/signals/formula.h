@@ -255,6 +255,10 @@ enum { LWI_GRADIENT_SIZE = 128 }; ///< instructions of formulas that have a grad
  *  a slope jumps, that to larger operands.        @pre ncode <= LWI_GRADIENT_SIZE */
 void lwi_formula_gradient(const lwi_formula *formula, const lwi_now *now, double by,
                           const lwi_gradient_sink *to);
+/** About when, in a time between `from` and `to`, operations on time, and on what `changes` [ncode], but on no motion, first
+ *  pass a corner or a jump; INFINITY: never.  Times within a 2000th of each other are one. */
+double lwi_formula_moved_corner(const lwi_formula *formula, const lwi_now *now, const bool *changes,
+                                double from, double to);
 /** f[0..2]: value and first two time derivatives of a formula of t alone; where a derivative jumps,
  *  those to come. */
 void lwi_formula_rates(const lwi_formula *formula, double t, double f[3]);

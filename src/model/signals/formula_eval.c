@@ -14,6 +14,7 @@
 #include "base/assert.h"
 #include "model/signals/functions.h"
 #include "model/signals/probe.h"
+#include "model/signals/states.h"
 
 #include <math.h>
 
@@ -261,11 +262,62 @@ static void add_axis(unsigned *piece, const lwi_axis *axis, bool linear, double 
     add_side(piece, side);
 }
 
+// Does an operation act on time and on a number that changes, but on no motion?  Its side at the time of `now`.
+static bool side_in_time(const lwi_formula *formula, const lwi_now *now, const bool *changes,
+                         int which, double *side)
+{
+    double stack[LWI_FORMULA_STACK];
+    struct {
+        bool time, change, moves;
+    } of[LWI_FORMULA_STACK];
+    int n = 0;
+    for (int i = 0; i <= which; i++) {
+        const lwi_instruction *in = &formula->code[i];
+        const int count = operands[in->operation];
+        bool time = in->operation == LWI_FORMULA_TIME, change = changes[i],
+             moving = count == 0 && moves(formula, in, now);
+        if (in->operation == LWI_FORMULA_READ && !moving) time = true; // a signal of time
+        n -= count;
+        for (int k = 0; k < count; k++) {
+            time = time || of[n + k].time;
+            change = change || of[n + k].change;
+            moving = moving || of[n + k].moves;
+        }
+        if (i == which) {
+            *side = count ? side_of(in->operation, stack + n) : 0;
+            return count > 0 && time && change && !moving;
+        }
+        stack[n] = value_of(formula, in, stack + n, now);
+        of[n].time = time, of[n].change = change, of[n++].moves = moving;
+    }
+    return false;
+}
+
+double lwi_formula_moved_corner(const lwi_formula *formula, const lwi_now *now, const bool *changes,
+                                double from, double to)
+{
+    enum { PARTS = 2000 };
+    double first = INFINITY;
+    for (int i = 0; i < formula->ncode; i++) {
+        lwi_now at = *now;
+        double before, side;
+        at.t = from;
+        if (!side_in_time(formula, &at, changes, i, &before)) continue;
+        for (int k = 1; k <= PARTS && at.t < first; k++) {
+            at.t = from + (to - from) * k / PARTS;
+            side_in_time(formula, &at, changes, i, &side);
+            if (side != before) first = fmin(first, at.t - (to - from) / (2 * PARTS));
+        }
+    }
+    return first;
+}
+
 int lwi_function_piece(const lwi_function *function, const lwi_now *now)
 {
     const lw_function_type type = function->desc.type;
-    const bool linear = function->table.how == LW_INTERPOLATION_LINEAR;
+    const bool linear = function->table.how != LW_INTERPOLATION_SPLINE;
     unsigned piece = 0;
+    if (function->nstate > 0) add_side(&piece, lwi_signal_states_side(function, now));
     for (int i = 0; i < LWI_FUNCTION_FORMULAS; i++) {
         const lwi_formula *formula = lwi_function_formula(function, i);
         if (!formula) continue;

@@ -223,6 +223,19 @@ const char *lwi_function_of_state(const lw_function_desc *all, lw_signal s)
     return find_text(all, s, state_text);
 }
 
+// Are there limits of its states, or of its value by these?
+static bool has_limits(const lw_function_desc *d)
+{
+    return d->type == LW_FUNCTION_RATE_LIMIT ||
+           ((d->type == LW_FUNCTION_PID || d->type == LW_FUNCTION_INTEGRAL) && d->has_range);
+}
+
+bool lwi_function_is_monotone(const lw_function_desc *d)
+{
+    return (d->type == LW_FUNCTION_CURVE || d->type == LW_FUNCTION_MAP) &&
+           d->interpolation == LW_INTERPOLATION_MONOTONE;
+}
+
 // Events set switches and relays: these are not kinked.
 void lwi_function_mark_read(lwi_function *all, const lw_function_desc *desc, lw_signal s)
 {
@@ -230,7 +243,8 @@ void lwi_function_mark_read(lwi_function *all, const lw_function_desc *desc, lw_
     lwi_function *f = &all[s.index - 1];
     f->read = true;
     if (f->nstate > 0 && !lwi_function_is_integrated(f)) return;
-    f->kinked = f->moves && kinked_text(&desc[s.index - 1]);
+    const lw_function_desc *d = &desc[s.index - 1];
+    f->kinked = f->moves && (kinked_text(d) || has_limits(d) || lwi_function_is_monotone(d));
     for (int i = 0; i < f->desc.nterm; i++) lwi_function_mark_read(all, desc, f->desc.terms[i]);
 }
 

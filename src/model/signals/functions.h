@@ -19,7 +19,7 @@ typedef struct lwi_function {
     const double *linear;  ///< transfer: coefficients of its states (states.c)
     bool read;             ///< by forces or rates of signals
     bool moves;            ///< its value depends on the state
-    bool kinked;           ///< read, and its slope or value may jump with the state
+    bool kinked; ///< read, and its value, slope or second derivative may jump with the state
 } lwi_function;
 
 /** Has it states with rates?  Switches and relays have none: events set them. */
@@ -60,6 +60,8 @@ const char *lwi_function_of_state(const lw_function_desc *all, lw_signal s);
 const char *lwi_function_kinked(const lw_function_desc *all, lw_signal s);
 /** Marks signal s, and all that its value is made of, as read by forces or rates: see lwi_function. */
 void lwi_function_mark_read(lwi_function *all, const lw_function_desc *desc, lw_signal s);
+/** Is it an interpolation with second derivatives that jump at its points? */
+bool lwi_function_is_monotone(const lw_function_desc *d);
 /** On which smooth piece a function is: another number where it has passed a corner or a jump with the state. */
 int lwi_function_piece(const lwi_function *function, const lwi_now *now);
 /** The first input among what signal s is made of; index 0: none. */

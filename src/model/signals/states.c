@@ -460,3 +460,29 @@ void lwi_signal_states_start(const lwi_function *f, const lwi_now *now, double *
     for (int k = 0; k < n - 1; k++) z[k] = a[k + 1] * u - b[k + 1] * e;
     z[n - 1] = u - b[n] * e;
 }
+
+// ------------------------------------------------------------------------------------------ limits
+
+static double side_of(double x, double lower, double upper)
+{
+    return (x >= upper) - (x <= lower);
+}
+
+double lwi_signal_states_side(const lwi_function *f, const lwi_now *now)
+{
+    const lw_function_desc *d = &f->desc;
+    switch (d->type) {
+    case LW_FUNCTION_RATE_LIMIT:
+        return side_of((lwi_formula_value(f->formula, now) - states_of(f, now)[0]) / d->time,
+                       -d->rate, d->rate);
+    case LW_FUNCTION_PID:
+        return d->has_range ? side_of(control_of(f, now).w, d->range[0], d->range[1]) : 0;
+    case LW_FUNCTION_INTEGRAL: {
+        if (!d->has_range) return 0;
+        const double side = side_of(states_of(f, now)[0], d->range[0], d->range[1]);
+        return side * (lwi_formula_value(f->formula, now) * side > 0 ? 2 : 1); // held there
+    }
+    default:
+        return 0;
+    }
+}

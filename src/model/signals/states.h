@@ -28,4 +28,7 @@ void lwi_signal_states_rate_slopes(const lwi_function *function, const lwi_now *
 /** States at the start, [nstate]. */
 void lwi_signal_states_start(const lwi_function *function, const lwi_now *now, double *state);
 
+/** On which side of its limits a signal is; 0: it has none, or is between them. */
+double lwi_signal_states_side(const lwi_function *function, const lwi_now *now);
+
 #endif

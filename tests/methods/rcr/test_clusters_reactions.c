@@ -2,8 +2,8 @@
 // bodies (system/min_norm.h) at the same accelerations, and against absolute coordinates.
 #include "methods/rcr/cluster_forces.h"
 
-// Positions are closed to about 1e-12 here; the norm's system magnifies that by the squared arms of the loops.
-#define TOLERANCE_OF_REACTIONS 1e-10
+// Of the largest reaction; found are at most 9e-14.
+#define TOLERANCE_OF_REACTIONS 1e-12
 
 // Largest difference of the reactions of two snapshots, of the largest reaction; joints that hold merged bodies are not
 // those of the formulation.
