@@ -80,6 +80,9 @@ static void run_one(const lw_model *model, const char *device, const lw_options 
         make(model, (lw_device_batch_desc){
                         .device = device, .options = options, .nmeasure = 4, .measure = entries});
     begin(model, b, 0.5, y, efforts);
+    double first[N];
+    OK(lw_device_batch_read(b, LW_DEVICE_STATE, y));
+    memcpy(first, y, sizeof first);
     OK(lw_device_batch_step(b, 0.04));
     OK(lw_device_batch_step(b, 0.1));
     assert_true(lw_device_batch_time(b) == 0.1);
@@ -91,6 +94,7 @@ static void run_one(const lw_model *model, const char *device, const lw_options 
     for (int i = 0; i < N; i++) {
         assert_int_equal(0, status[i]);
         assert_true(fabs(ends[i] - 0.1) < 1e-15 && steps[i] > 1);
+        assert_true(measure[i] <= first[i] && measure[N + i] >= first[i]); // of both calls
     }
     lw_device_batch_destroy(b);
 }
