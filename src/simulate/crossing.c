@@ -270,14 +270,14 @@ static bool retreats(lw_sim *sim, double t0, const double *x0, const double *x1,
     const double allowed = TOO_NEAR * WINDOW * largest;
     if (c->last.valid && t0 >= c->last.t) {
         const double since = lwi_sine_motion(s, &c->last, &c->at, c->last.rate);
-        if (0.5 * (c->last.sine + sine - since) > allowed) return false;
+        if (0.5 * (c->last.sine + sine - SLOPE * since) > allowed) return false;
     }
     if (!observe(sim, t0, x0, LW_OBSERVE_TWIST, &c->from)) return false;
     const double begin = lwi_sine_at(&sim->monitor, &c->from);
     const double rate = fmax(lwi_sine_rate(s, &c->from), lwi_sine_rate(s, &c->at));
     lwi_sine_take(s, &c->from, begin, &c->last);
     const double moved = lwi_sine_motion(s, &c->last, &c->at, rate);
-    if (0.5 * (begin + sine - moved) > allowed) return false;
+    if (0.5 * (begin + sine - SLOPE * moved) > allowed) return false;
     dip d = find_dip(sim, moved);
     double position, window;
     if (d.found && d.sampled < CLOSE * largest) {
