@@ -4,12 +4,11 @@
 // Rows and ranks are those of the elimination (system/system.h) in a metric without masses, so
 // bodies without mass count like the others; residuals are those of the joint library.
 #include "base/assert.h"
-#include "initial/dependent_rows.h"
 #include "initial/mobility.h"
 #include "kinematics/observe.h"
 #include "kinematics/passes.h"
 #include "methods/dca/segments/divide.h"
-#include "system/system.h"
+#include "system/dependent_rows.h"
 #include "spatial/motion.h"
 
 #include <linkwork/simulate.h>

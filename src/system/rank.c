@@ -4,7 +4,7 @@
 // singular start fewer rows are independent than in its neighbourhood.  Therefore the start is closed to
 // round-off, and so are a few configurations near it, reached along the degrees of freedom; the configuration
 // with the largest rank defines the generic rank.
-#include "system/system.h"
+#include "system/dependent_rows.h"
 
 #include "base/assert.h"
 
@@ -52,16 +52,55 @@ static double closed_enough(const lwi_system *s)
 // is passed to the next: near singular positions, with pivots of 1e-5, up to 1e-11 in redundant rows.
 #define PARTS_RANK 1e-11
 
+// The compliance of a long path in directions in which it is rigid is round-off that grows with the cube of its bodies: in
+// a planar ring of 60 it has 1e-11 of a row, as much as there is of rows that hold a chain of 1000 as a whole.  A pivot
+// below this may be either.
+#define DOUBTFUL 1e-7
+
+static int rank_above(lwi_system *s, double threshold)
+{
+    int rank = -1;
+    lwi_elim_clear_ranks(s->elim);
+    if (lwi_elim_find_ranks(s->elim, threshold, &rank) != LW_OK) return -1;
+    LWI_ASSERT(rank >= 0 && rank <= s->plan.nrow);
+    return rank;
+}
+
+// The rows in the speeds of the tree have no such round-off.
+static bool find_by_speeds(lwi_system *s, int *rank)
+{
+    lwi_arena scratch;
+    bool certain = false;
+    lwi_arena_init(&scratch, &s->model->arena.allocator);
+    int *dependent = LWI_PUSH(&scratch, int, s->nedge);
+    if (dependent && lwi_dependent_by_speeds(s, &scratch, dependent, &certain) != LW_OK)
+        certain = false;
+    *rank = s->plan.nrow;
+    for (int e = 0; certain && e < s->nedge; e++) *rank -= dependent[e];
+    lwi_arena_free(&scratch);
+    return certain;
+}
+
+// A larger threshold, with which no pivot is counted that is round-off.
+static int rank_without_round_off(lwi_system *s, double threshold, int rank)
+{
+    int certain, found = rank;
+    if (!find_by_speeds(s, &certain) || certain >= rank) return rank;
+    for (double t = 10 * threshold; t < 2 * DOUBTFUL && found > certain; t *= 10)
+        found = rank_above(s, t);
+    return found == certain ? found : rank_above(s, threshold);
+}
+
 // Of the rows that are placed.
 static int rank_of_rows(lwi_system *s)
 {
-    int rank = -1;
     lwi_system_geometric(s);
-    lwi_elim_clear_ranks(s->elim);
     const bool closed = lwi_system_residual(s) <= closed_enough(s);
     const double threshold = s->split.npart ? PARTS_RANK : LWI_SYSTEM_RANK;
-    if (lwi_elim_find_ranks(s->elim, closed ? threshold : LWI_ELIM_RANK, &rank) != LW_OK) return -1;
-    LWI_ASSERT(rank >= 0 && rank <= s->plan.nrow);
+    int rank = rank_above(s, closed ? threshold : LWI_ELIM_RANK);
+    if (rank < 0) return -1;
+    if (closed && lwi_elim_pivots(s->elim).min < DOUBTFUL)
+        rank = rank_without_round_off(s, threshold, rank);
     return rank - (s->plan.nrow - s->nrow); // links form a tree: independent
 }
 

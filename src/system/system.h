@@ -35,7 +35,8 @@ typedef struct lwi_system_metric {
 /** A pivot, a squared sine, above this counts as a new direction at positions closed to round-off. There
  *  redundant rows have 1e-16 to 1e-15 of S_rr, independent rows of ordinary mechanisms 0.01 to 1, except for
  *  rows that hold a long chain as a whole: n bodies that move as one body across their plane have 1/n^3,
- *  1e-10 at 3000 bodies.  If positions do not close: LWI_ELIM_RANK. */
+ *  1e-10 at 3000 bodies.  Round-off of long paths may be as large; then the rows in the speeds of the tree decide (rank.c).
+ *  If positions do not close: LWI_ELIM_RANK. */
 #define LWI_SYSTEM_RANK 1e-13
 
 /** A body of the elimination for the rotors of one joint on coordinates first .. first + 2: their speeds are

@@ -2,7 +2,7 @@
 #include "support/random_loops.h"
 #include "support/run.h"
 
-#include "initial/dependent_rows.h"
+#include "system/dependent_rows.h"
 
 // The rows at the start of the model, and how many of them depend on others.
 static int place(const lw_model *model, lwi_arena *arena, lwi_system *s)
@@ -108,12 +108,64 @@ static void what_is_not_certain_is_left_to_null_vectors(void **state)
     }
 }
 
+// Links of 1 m between points of a circle, on hinges across its plane, the last one on the ground.
+static lw_model *ring(int n, int rotor_at)
+{
+    lw_builder *b = lwt_builder();
+    lw_error error;
+    lw_body last = {0};
+    const double turn = 2 * acos(-1.0) / (n + 1), radius = 0.5 / sin(turn / 2);
+    for (int i = 0; i <= n; i++) {
+        const double a = turn * i, x = radius * cos(a), y = radius * sin(a);
+        const double c = cos(a + turn), d = sin(a + turn);
+        const lw_body_desc rod = {
+            .mass = 1,
+            .inertia = {0.01, 0.1, 0.1},
+            .pose = {.position = {(x + radius * c) / 2, (y + radius * d) / 2, 0}}};
+        lw_body next = {0};
+        if (i < n) lwt_ok(lw_builder_add_body(b, &rod, &next, &error), &error);
+        const lw_joint_desc hinge = {.type = LW_JOINT_REVOLUTE,
+                                     .body1 = last,
+                                     .body2 = next,
+                                     .at = {x, y, 0},
+                                     .coordinate = {{.rotor = i == rotor_at ? 0.5 : 0}}};
+        lwt_ok(lw_builder_add_joint(b, &hinge, NULL, &error), &error);
+        last = next;
+    }
+    return lwt_model(b);
+}
+
+// In the directions across the plane, in which a long path is rigid, its compliance is round-off: up to 1e-9 of a row with
+// 120 links, which is no direction more.
+static void round_off_of_long_rings_is_no_rank(void **state)
+{
+    (void)state;
+    static const int links[] = {8, 40, 60, 120};
+    static const lw_plan plans[] = {LW_PLAN_COMB, LW_PLAN_MIXED, LW_PLAN_BALANCED};
+    for (size_t i = 0; i < 3 * sizeof links / sizeof *links; i++)
+        for (int rotor = -1; rotor < 2; rotor++) {
+            const int n = links[i / 3];
+            lw_model *model = ring(n, rotor == 1 ? n : rotor);
+            lwi_arena arena;
+            lwi_system s;
+            lwi_arena_init(&arena, NULL);
+            assert_int_equal(lwi_system_create_rotors(model, plans[i % 3], true, &arena, &s),
+                             LW_OK);
+            if (s.nrow - s.start_rank != 3 || s.nrow - s.generic_rank != 3)
+                fail_msg("%d links, plan %d, rotor %d: %d rows, rank %d, %d near", n, (int)(i % 3),
+                         rotor, s.nrow, s.start_rank, s.generic_rank);
+            lwi_arena_free(&arena);
+            lw_model_destroy(model);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(speeds_and_null_vectors_agree_on_random_loops),
         cmocka_unit_test(each_planar_loop_has_three_at_its_joint),
         cmocka_unit_test(what_is_not_certain_is_left_to_null_vectors),
+        cmocka_unit_test(round_off_of_long_rings_is_no_rank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

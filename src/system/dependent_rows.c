@@ -6,7 +6,7 @@
 //
 // Where that decides nothing, or has too much to do, the null vectors of the elimination are reduced one by one from their
 // last joint on; each takes a row there that no other has.
-#include "initial/dependent_rows.h"
+#include "system/dependent_rows.h"
 
 #include "base/assert.h"
 #include "kinematics/tree_state.h"
@@ -19,6 +19,21 @@ static bool closes_loop(const lwi_system *s, int e)
 {
     const int j = s->edge_joint[e];
     return j < 0 || s->model->joint[j].node < 0;
+}
+
+static int rows_without_rotors(const lwi_system *s, int e)
+{
+    const int j = s->edge_joint[e];
+    return j >= 0 && s->nrotor ? lwi_joint_row_count(s->model, j) : s->plan.graph.edge[e].rows;
+}
+
+// Rotors come last.
+static int bodies_without_rotors(const lwi_system *s, int e)
+{
+    const int *body = lwi_plan_bodies(&s->plan.graph.edge[e]), first = s->model->nnode;
+    int n = s->plan.graph.edge[e].n;
+    while (n > 0 && body[n - 1] >= first && body[n - 1] < first + s->nrotor) n--;
+    return n;
 }
 
 // ------------------------------------------------------------------------------------ what is next
@@ -183,26 +198,27 @@ static void fill(echelon *c, int e)
     const lwi_plan_edge *edge = &s->plan.graph.edge[e];
     const int *body = lwi_plan_bodies(edge);
     const double(*J)[6] = (const double(*)[6])lwi_elim_J(s->elim) + 6 * s->plan.slot[e];
+    const int rows = rows_without_rotors(s, e), bodies = bodies_without_rotors(s, e);
     double scale[LWI_EDGE_ROWS];
     int top = -1;
-    for (int r = 0; r < edge->rows; r++) {
+    for (int r = 0; r < rows; r++) {
         double square = 0;
-        for (int i = 0; i < edge->n; i++)
+        for (int i = 0; i < bodies; i++)
             square += v3_dot(J[6 * i + r], J[6 * i + r]) +
                       v3_dot(J[6 * i + r] + 3, J[6 * i + r] + 3) / (s->length * s->length);
         scale[r] = square > 0 ? 1 / (sqrt(square) * s->length) : 1;
     }
-    if (s->edge_joint[e] >= 0 && edge->n == 2) // motions of both do nothing
+    if (s->edge_joint[e] >= 0 && bodies == 2) // motions of both do nothing
         top = common(model, lwi_system_node_of(s, body[0]), lwi_system_node_of(s, body[1]));
-    for (int i = 0; i < edge->n; i++) {
+    for (int i = 0; i < bodies; i++) {
         const int last = lwi_system_node_of(s, body[i]);
         double centre[3];
         m3_mul_v(centre, c->R[last], model->node[last].c_r);
         v3_add(centre, centre, c->r[last]);
         for (int k = last; k != top; k = model->node[k].parent) {
             add_column(c, k);
-            for (int r = 0; r < edge->rows; r++) add_node(c, r, k, J[6 * i + r], centre, scale[r]);
-            c->changed += edge->rows * model->node[k].nv;
+            for (int r = 0; r < rows; r++) add_node(c, r, k, J[6 * i + r], centre, scale[r]);
+            c->changed += rows * model->node[k].nv;
         }
     }
 }
@@ -315,7 +331,7 @@ lw_status lwi_dependent_by_speeds(const lwi_system *s, lwi_arena *scratch, int *
     TRY(create(s, scratch, &c));
     TRY(place_tree(&c));
     for (int e = 0; e < s->nedge && *certain; e++) {
-        const int rows = s->plan.graph.edge[e].rows;
+        const int rows = rows_without_rotors(s, e);
         if (!closes_loop(s, e)) continue;
         fill(&c, e);
         reduce_rows(&c, rows);

@@ -3,13 +3,13 @@
 // The joints of the tree are independent, so every redundant row can be charged to a joint that closes a loop: to the last
 // one, in the order of the model, that a null vector reaches.  That is as many rows of each joint as depend on those of the
 // tree and of the joints before it.
-#ifndef LWI_INITIAL_DEPENDENT_ROWS_H
-#define LWI_INITIAL_DEPENDENT_ROWS_H
+#ifndef LWI_SYSTEM_DEPENDENT_ROWS_H
+#define LWI_SYSTEM_DEPENDENT_ROWS_H
 
 #include "system/system.h"
 
 /** How many rows of each joint that closes a loop depend on the others, by the rows in the speeds of the tree.  Needs the
- *  rows at the motion of the system.
+ *  rows at the motion of the system.  Rows of rotors are independent.
  *  @param dependent  [nedge] out
  *  @param certain    out: every row is clearly independent or clearly dependent, and there are not too many to do so
  *  @cost   linear in bodies where each loop shares speeds with a few others; limited for others
