@@ -146,26 +146,27 @@ enum { STACK = 6 * LWI_CLOSURE_BODIES };
 // For squares of lengths: half of the digits are lost in the normal equations.
 #define INDEPENDENT 1e-8
 
+// From the point of a joint to the mass centre of the body that its rows are taken of.
+static void arm_of(const lw_model *model, const lwi_motion *motion, int j, const lwi_closure *rows,
+                   double arm[3])
+{
+    const lwi_joint *joint = &model->joint[j];
+    m3_mul_v(arm, motion->R[joint->body2], joint->r2);
+    v3_add(arm, arm, motion->r[joint->body2]);
+    v3_sub(arm, motion->r[rows->body[0]], arm);
+}
+
 // The wrenches of a row as one vector: of a joint on one of its bodies about the joint's point, which
 // determines the other one; of a coupling on all bodies about their mass centres.
-static int stack(const lw_model *model, const lwi_motion *motion, double length, int j,
-                 const lwi_closure *rows, const double (*J)[LWI_CLOSURE_ROWS][6], int r, double *x)
+static void stack(int bodies, const double arm[3], double shorten,
+                  const double (*J)[LWI_CLOSURE_ROWS][6], int r, double *x)
 {
-    const int n = j >= 0 ? 1 : rows->nbody;
-    double arm[3] = {0};
-    if (j >= 0) { // from P2 to the mass centre
-        const lwi_joint *joint = &model->joint[j];
-        m3_mul_v(arm, motion->R[joint->body2], joint->r2);
-        v3_add(arm, arm, motion->r[joint->body2]);
-        v3_sub(arm, motion->r[rows->body[0]], arm);
-    }
-    for (int b = 0; b < n; b++) {
+    for (int b = 0; b < bodies; b++) {
         double *to = x + 6 * b;
         v6_copy(to, J[b][r]);
         v3_cross_add(to + 3, arm, J[b][r]);
-        v3_scale(to + 3, 1 / length, to + 3);
+        v3_scale(to + 3, shorten, to + 3);
     }
-    return 6 * n;
 }
 
 void lwi_gauge_leak(const lw_model *model, const lwi_motion *motion, double length,
@@ -174,15 +175,16 @@ void lwi_gauge_leak(const lw_model *model, const lwi_motion *motion, double leng
 {
     double W[LWI_CLOSURE_ROWS][STACK], rotated[STACK] = {0},
                                        gram[LWI_CLOSURE_ROWS * LWI_CLOSURE_ROWS];
-    const int m = rows->n;
-    int n = 0;
+    const int m = rows->n, bodies = joint >= 0 ? 1 : rows->nbody, n = 6 * bodies;
+    double arm[3] = {0};
     LWI_ASSERT(m >= 0 && m <= LWI_CLOSURE_ROWS && rows->nbody >= 1 && length > 0);
     LWI_ASSERT(gauge->kappa >= 0);
+    if (joint >= 0) arm_of(model, motion, joint, rows, arm);
     for (int r = 0; r < m; r++) {
         double x[STACK];
-        n = stack(model, motion, length, joint, rows, rows->Jdot, r, x);
+        stack(bodies, arm, 1 / length, rows->Jdot, r, x);
         for (int i = 0; i < n; i++) rotated[i] += sigma[r] * x[i];
-        stack(model, motion, length, joint, rows, rows->J, r, W[r]);
+        stack(bodies, arm, 1 / length, rows->J, r, W[r]);
     }
     for (int r = 0; r < m; r++) {
         leak[r] = 0;

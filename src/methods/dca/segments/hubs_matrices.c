@@ -109,32 +109,28 @@ static void tip_rows(const lwi_hubs *hubs, lwi_hub_closing *own, int s, int n, c
     enum { HANDLE = LWI_PATH_HANDLE };
     const int i = own->path[s];
     const lwi_k_frame *tip = &hubs->path[i].tip;
-    double arm[3], E[HANDLE][6], W[HANDLE][6], BL[HANDLE];
+    double arm[3], W[HANDLE][6], L[HANDLE][6];
     int l;
     const lwi_path_end *end = lwi_net_end(hubs->paths, hubs->plan->path[i].whole, &l);
-    v3_sub(arm, hubs->system->r[lwi_hubs_body_at_tip(hubs, i)], tip->r);
-    for (int c = 0; c < HANDLE; c++) { // of the mass centre, from one component at the tip
-        const int column = c < 2 ? c : c - 2;
-        const double axis[3] = {tip->R[column], tip->R[3 + column], tip->R[6 + column]};
-        v6_zero(E[c]);
-        v3_copy(E[c] + (c < 2 ? 3 : 0), axis);
-        if (c < 2) v3_cross(E[c], axis, arm);
+    v3_sub(arm, tip->r, hubs->system->r[lwi_hubs_body_at_tip(hubs, i)]); // from the mass centre
+    for (int c = 0; c < HANDLE; c++) {
         v6_zero(W[c]);
         for (int k = 0; own->start[s] >= 0 && k < HANDLE; k++)
             add_row(W[c], end->T[HANDLE * k + c][l], hubs->path[i].X[k]);
+        for (int k = 0; k < HANDLE; k++) L[c][k] = end->L[triangle(c, k)][l];
+        L[c][HANDLE] = 0;
     }
     for (int r = 0; r < n; r++) {
-        double *B = own->B[s][r];
+        double *B = own->B[s][r], couple[3], turned[3], BL[6] = {0};
+        v3_cross(couple, J[r], arm);
+        v3_add(couple, couple, J[r] + 3);
+        m3_tmul_v(turned, tip->R, couple);
+        B[0] = turned[0], B[1] = turned[1];
+        m3_tmul_v(B + 2, tip->R, J[r]);
         v6_zero(own->J[s][r]);
         for (int c = 0; c < HANDLE; c++) {
-            B[c] = v6_dot(J[r], E[c]);
             add_row(own->J[s][r], B[c], W[c]);
-        }
-    }
-    for (int r = 0; r < n; r++) {
-        for (int c = 0; c < HANDLE; c++) {
-            BL[c] = 0;
-            for (int k = 0; k < HANDLE; k++) BL[c] += own->B[s][r][k] * end->L[triangle(k, c)][l];
+            add_row(BL, B[c], L[c]);
         }
         for (int k = 0; k <= r; k++)
             for (int c = 0; c < HANDLE; c++) own->C[r][k] += BL[c] * own->B[s][k][c];
@@ -298,6 +294,16 @@ static bool fill_core(lwi_hubs *hubs)
     return true;
 }
 
+// L, and L' above its diagonal.
+static bool factor(lwi_hub *hub)
+{
+    memcpy(hub->L, hub->I, sizeof hub->L);
+    if (cholesky6(hub->L, 6, 64 * DBL_EPSILON) >= 0) return false;
+    for (int r = 1; r < 6; r++)
+        for (int c = 0; c < r; c++) hub->L[c][r] = hub->L[r][c];
+    return true;
+}
+
 bool lwi_hubs_fill(lwi_hubs *hubs, double t, bool gammas)
 {
     const lwi_net_plan *plan = hubs->plan;
@@ -319,8 +325,7 @@ bool lwi_hubs_fill(lwi_hubs *hubs, double t, bool gammas)
         for (int h = plan->nhub - 1; h >= 0; h--) { // those that are carried first
             lwi_hub *hub = &hubs->hub[h];
             if ((hub->core >= 0) != core) continue;
-            memcpy(hub->L, hub->I, sizeof hub->L);
-            if (cholesky6(hub->L, 6, 64 * DBL_EPSILON) >= 0) return false;
+            if (!factor(hub)) return false;
             if (!core && !eliminate(hubs, h)) return false;
         }
     return !hubs->elim || fill_core(hubs);

@@ -73,11 +73,31 @@ static inline bool has_compliance(const lwi_hubs *hubs, const lwi_hub_edge *edge
            (edge->loop >= 0 && hubs->closing[edge->loop].compliant);
 }
 
-// x := K x
-static inline void apply_mobility(lwi_hub *hub, double x[6])
+// x := K x, by rows of L and, above its diagonal, of L'.
+static inline void apply_mobility(const lwi_hub *hub, double x[6])
 {
-    cholesky6_forward(hub->L, 6, x);
-    cholesky6_backward(hub->L, 6, x);
+    const double(*L)[6] = hub->L;
+    lwi_pair y[3];
+    memcpy(y, x, sizeof y);
+#pragma GCC unroll 3
+    for (int p = 0; p < 3; p++) {
+        const double *even = L[2 * p], *odd = L[2 * p + 1], a = y[p][0] * even[2 * p],
+                     b = (y[p][1] - even[2 * p + 1] * a) * odd[2 * p + 1];
+        y[p] = (lwi_pair){a, b};
+#pragma GCC unroll 3
+        for (int c = p + 1; c < 3; c++)
+            y[c] = y[c] - a * lwi_pair_load(even + 2 * c) - b * lwi_pair_load(odd + 2 * c);
+    }
+#pragma GCC unroll 3
+    for (int p = 2; p >= 0; p--) {
+        const double *even = L[2 * p], *odd = L[2 * p + 1], b = y[p][1] * odd[2 * p + 1],
+                     a = (y[p][0] - odd[2 * p] * b) * even[2 * p];
+        y[p] = (lwi_pair){a, b};
+#pragma GCC unroll 3
+        for (int c = 0; c < p; c++)
+            y[c] = y[c] - b * lwi_pair_load(odd + 2 * c) - a * lwi_pair_load(even + 2 * c);
+    }
+    memcpy(x, y, sizeof y);
 }
 
 static inline int triangle(int i, int k)
