@@ -86,9 +86,9 @@ class Source:
         """A file of measurements: the newest machine's that has one."""
         return max(glob.glob(self.path("bench/results/*", name)))
 
-    def printed(self, program, name, *parts):
+    def printed(self, program, name, *parts, option="--table"):
         """What a program in Python prints as tables of its file of measurements."""
-        first = () if parts else ("--table",)
+        first = () if parts else (option,)
         return self.call(sys.executable, self.path(program), *first, self.stored(name), *parts).strip().split("\n")
 
     def plans(self, model):
@@ -568,7 +568,7 @@ def growth_counts(source):
 
 @made("docs/benchmarks.md")
 def growth_rows(source):
-    return source.printed("bench/growth/growth.py", "growth_rows.json")
+    return source.printed("bench/growth/growth.py", "growth_counts.json", option="--table-of-rows")
 
 
 @made("docs/benchmarks.md")
@@ -654,9 +654,7 @@ def instructions_of_segments(source):
 
 @made("docs/theory/segments.md")
 def times_of_segments(source):
-    stored = source.stored("paths.json")
-    text = source.call(sys.executable, source.path("bench/ops/count_paths.py"), "--table-of-times", stored)
-    return text.strip().split("\n")
+    return source.printed("bench/ops/count_paths.py", "paths.json", option="--table-of-times")
 
 
 @made("docs/theory/segments.md")

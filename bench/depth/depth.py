@@ -11,7 +11,8 @@ out.  These counts do not depend on the machine's number of processors, nor on w
 and memory.
 
 --cases         see CASES below (all)
---formulations  those of the case: hdca,dca,index3, of trees momenta,aba too
+--formulations  those of the case: hdca,dca,index3, of trees momenta,aba too; with :row (hdca:row) a row of results with
+                all reactions instead
 --threads       1,2,4,8,16
 --json          writes what was measured; earlier results in this file are kept
 --times         instead: wall-clock time of an evaluation, the least of --rounds runs (3) of bench_depth, which take turns;
@@ -74,6 +75,8 @@ def measure(program, case, formulation, threads):
     """The instructions of every thread for one evaluation."""
     with tempfile.TemporaryDirectory() as folder:
         model, plan, *step = write_model(case, folder)
+        formulation, *row = formulation.split(":")
+        step = row or step
         out = os.path.join(folder, "out")
         subprocess.run(["valgrind", "--tool=callgrind", "--separate-threads=yes", "--instr-atstart=no",
                         f"--callgrind-out-file={out}", program, model, formulation, plan, str(threads), "1", *step],

@@ -1,9 +1,9 @@
 // evaluations.c -- benchmark: evaluations of one model on several threads, to be counted by depth.py.
 //
-// usage: bench_depth MODEL FORMULATION PLAN THREADS TIMES [STEP]
+// usage: bench_depth MODEL FORMULATION PLAN THREADS TIMES [STEP | row]
 //
 // TIMES evaluations of the rates at the start, or of formulations with their own step (index3) steps of STEP seconds
-// (0.001) from there, after one more.  Under valgrind --tool=callgrind --instr-atstart=no only the TIMES are counted.
+// (0.001) from there, after one more; with `row` rows of results at the start, with all reactions.  Under valgrind --tool=callgrind --instr-atstart=no only the TIMES are counted.
 // Without it: the least time of an evaluation [ns].
 #include "kinematics/formulation.h"
 
@@ -55,22 +55,20 @@ static lwi_work *prepare(const lw_model *model, const char *name, lw_options *op
 }
 
 // The state of the model's start.
-static void enter(const lw_model *model, lwi_work *work, double *x)
+static void enter(const lw_model *model, lwi_work *work, lwi_snapshot *snapshot, double *x)
 {
-    lwi_snapshot snapshot;
-    lwi_arena arena;
-    lwi_arena_init(&arena, NULL);
-    if (lwi_snapshot_create(model, &arena, &snapshot) != LW_OK) stop("no memory");
-    lwi_snapshot_start(model, &snapshot);
-    if (work->formulation->enter(work, &snapshot, x) != LW_OK) stop(work->error.text);
-    lwi_arena_free(&arena);
+    lwi_snapshot_start(model, snapshot);
+    if (work->formulation->enter(work, snapshot, x) != LW_OK) stop(work->error.text);
 }
 
-static void evaluate(lwi_work *work, int i, double step, double *x, double *xdot)
+//  @param step  0: a row
+static void evaluate(lwi_work *work, int i, double step, double *x, lwi_snapshot *snapshot)
 {
-    const lwi_formulation *formulation = work->formulation;
-    const lw_status status = formulation->step ? formulation->step(work, step * i, step, x, NULL)
-                                               : formulation->rates(work, 0, x, NULL, xdot);
+    const lwi_formulation *of = work->formulation;
+    const lw_status status = step == 0
+                                 ? of->observe(work, 0, x, NULL, LW_OBSERVE_REACTION, snapshot)
+                             : of->step ? of->step(work, step * i, step, x, NULL)
+                                        : of->rates(work, 0, x, NULL, x + work->layout.nx);
     if (status != LW_OK) stop(work->error.text);
 }
 
@@ -79,23 +77,25 @@ int main(int argc, char **argv)
     lw_model *model;
     lw_options options;
     lw_error error;
+    lwi_arena arena;
+    lwi_snapshot snapshot;
     if (argc < 6 || argc > 7)
-        stop("usage: bench_depth MODEL FORMULATION PLAN THREADS TIMES [STEP]");
-    const double step = argc > 6 ? atof(argv[6]) : 1e-3;
+        stop("usage: bench_depth MODEL FORMULATION PLAN THREADS TIMES [STEP | row]");
+    const double step = argc < 7 ? 1e-3 : strcmp(argv[6], "row") ? atof(argv[6]) : 0;
     lw_options_default(&options);
     if (lw_model_read(argv[1], NULL, &model, &options, &error) != LW_OK) stop(error.text);
     options.plan = plan_of(argv[3]);
     options.threads = atoi(argv[4]);
     lwi_work *work = prepare(model, argv[2], &options);
     double *x = calloc((size_t)(2 * work->layout.nx), sizeof *x), best = 1e30;
-    if (!x) stop("no memory");
-    enter(model, work, x);
-    double *xdot = x + work->layout.nx;
-    evaluate(work, 0, step, x, xdot);
+    lwi_arena_init(&arena, NULL);
+    if (!x || lwi_snapshot_create(model, &arena, &snapshot) != LW_OK) stop("no memory");
+    enter(model, work, &snapshot, x);
+    evaluate(work, 0, step, x, &snapshot);
     CALLGRIND_START_INSTRUMENTATION;
     for (int i = 1; i <= atoi(argv[5]); i++) {
         const double before = seconds();
-        evaluate(work, i, step, x, xdot);
+        evaluate(work, i, step, x, &snapshot);
         const double took = seconds() - before;
         best = took < best ? took : best;
     }
@@ -103,6 +103,7 @@ int main(int argc, char **argv)
     printf("%.0f\n", 1e9 * best);
     lwi_work_destroy(work);
     lw_model_destroy(model);
+    lwi_arena_free(&arena);
     free(x);
     return 0;
 }

@@ -3,14 +3,16 @@
 
 usage: growth.py --program PROGRAM [--kinds A,B] [--bodies N,N,...] [--limit S] [--instructions] [--rows] [--json FILE]
                  [--check]
-       growth.py --table FILE
+       growth.py --table FILE | --table-of-rows FILE
 
 For each kind of mechanism and number of bodies, in seconds of processor time and MB of memory:
   check       linkwork check
   csv, hdf5   from the model file to the first row: linkwork run --duration 0 -o FILE
   evaluation  of the formulation that `auto` takes, from steps of rk4
   row         a row of all columns to CSV, including its reactions
-  reading     with --instructions: starting the program and reading the model, the part of csv that is not set-up
+With --instructions also:
+  reading     starting the program and reading the model, the part of csv that is not set-up
+  text        the part of row that writes numbers
 Exponents are fitted to sizes of at least 100 bodies that take at least 0.03 s and 60 MB. A command that is predicted to
 take longer than the limit, from the sizes before, is left out, and so are larger sizes after one that did take longer.
 
@@ -20,10 +22,10 @@ take longer than the limit, from the sizes before, is left out, and so are large
 --instructions  counts instructions (valgrind) in place of seconds: exponents without noise and caches, on machines that
                 do other things, too; memory is that of csv; a command takes some 20 times as long, so the default sizes
                 are 391, 1563, 6250
---rows          counts the instructions of evaluations, of rows of all columns to CSV and of their text, and nothing else
---json          writes what was measured, after each size
+--rows          counts the instructions of evaluation, row and text again, and nothing else
+--json          writes what was measured, after each size; what else is in this file is kept
 --check         exit status 1 if a command fails, or an exponent is above its limit: 1.15, nets 1.7
---table         prints the tables of docs/benchmarks.md from such a file
+--table, --table-of-rows  print the tables of docs/benchmarks.md from such a file
 """
 import argparse
 import json
@@ -224,11 +226,13 @@ class Measurement:
         except Failed:
             pass
 
+    def arguments_of_steps(self, csv, number, rows):
+        return [self.program, "run", self.path, "--json", "--integrator", "rk4", "--step", repr(STEP), "--duration",
+                repr(number * STEP), "--sample", repr(number // (rows - 1) * STEP), "-o", csv]
+
     def steps(self, csv, number, rows):
         """A run of so many steps."""
-        return self.meter([self.program, "run", self.path, "--json", "--integrator", "rk4", "--step", repr(STEP),
-                           "--duration", repr(number * STEP), "--sample", repr(number // (rows - 1) * STEP), "-o",
-                           csv], self.limit)
+        return self.meter(self.arguments_of_steps(csv, number, rows), self.limit)
 
     def more_steps(self):
         """So many that they take about as long as the set-up, from the size before."""
@@ -237,20 +241,17 @@ class Measurement:
         evaluation = predicted(self.before, "evaluation", self.bodies)
         return FEW * max(4, math.ceil(min(self.found["csv"], self.limit / 4) / (STAGES * FEW * evaluation)))
 
-    def rows_counted(self, csv):
-        """An evaluation, rows of all columns to CSV, and what of them is text."""
+    def text_of_row(self, csv):
+        """What of a row of all columns is text."""
+        if self.meter is run or "row" not in self.found:
+            return
         try:
-            few, _, text = self.steps(csv, FEW, 2)
-            self.found["formulation"] = summary(text)["options"]["formulation"]
-            self.found["evaluation"] = (self.steps(csv, 4 * FEW, 2)[0] - few) / (STAGES * 3 * FEW)
-            self.found["row"] = (self.steps(csv, FEW, FEW + 1)[0] - few) / (FEW - 1)
-            self.meter = count_text
-            self.found["text"] = self.steps(csv, FEW, FEW + 1)[0] / (FEW + 1)
+            self.found["text"] = count_text(self.arguments_of_steps(csv, FEW, FEW + 1), self.limit)[0] / (FEW + 1)
         except Failed:
             pass
 
     def evaluation_and_row(self, csv):
-        if "csv" not in self.found or self.left_out("row"):
+        if self.left_out("row"):
             return
         try:
             few, _, text = self.steps(csv, FEW, 2)
@@ -284,22 +285,46 @@ class Measurement:
         """The values of the model; those that take too long are left out."""
         with tempfile.TemporaryDirectory() as folder:
             if self.rows:
-                self.rows_counted(os.path.join(folder, "x.csv"))
+                csv = os.path.join(folder, "x.csv")
+                self.evaluation_and_row(csv)
+                self.text_of_row(csv)
                 return self.found
             csv, h5 = os.path.join(folder, "x.csv"), os.path.join(folder, "x.h5")
             self.command("check", ["check", self.path])
             self.command("csv", ["run", self.path, "--quiet", "--duration", "0", "-o", csv])
             self.beside_counts(csv)
             self.command("hdf5", ["run", self.path, "--quiet", "--duration", "0", "-o", h5])
-            self.evaluation_and_row(csv)
+            if "csv" in self.found:
+                self.evaluation_and_row(csv)
+                self.text_of_row(csv)
         return {**self.found, "memory": self.memory}
+
+
+def stored(path):
+    if not path or not os.path.exists(path):
+        return {"instructions": None, "results": []}
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def merged(arguments, results):
+    """What is in the file, with what was measured in place of it."""
+    before = stored(arguments.json)
+    if before["instructions"] not in (None, arguments.instructions):
+        sys.exit(f"{arguments.json}: has {'instructions' if before['instructions'] else 'seconds'}")
+    of = {(r["kind"], r["bodies"]): r for r in before["results"]}
+    for r in results:
+        key = r["kind"], r["bodies"]
+        of[key] = {**of.get(key, {}), **r} if arguments.rows else r
+    return sorted(of.values(), key=lambda r: (KINDS.index(r["kind"]), r["bodies"]))
 
 
 def write(arguments, results):
     if arguments.json:
+        found = {"instructions": arguments.instructions, "results": merged(arguments, results)}
         with open(arguments.json, "w", encoding="utf-8") as file:
-            made = {"instructions": arguments.instructions, "rows": arguments.rows, "results": results}
-            json.dump(made, file, indent=1)
+            json.dump(found, file, indent=1)
+            file.write("\n")
 
 
 def measure_all(arguments):
@@ -364,8 +389,9 @@ def print_rows(results):
     print("| kind | bodies | `auto` | evaluation | row | of which text | row, evaluations | without text |")
     print("|---|---|---|---|---|---|---|---|")
     for r in results:
-        if "row" in r and "text" in r:
-            r["bare"] = r["row"] - r["text"]
+        if "text" not in r:
+            continue
+        r["bare"] = r["row"] - r["text"]
         print(f"| {r['kind']} | {r['bodies']} | `{r.get('formulation', '–')}` | "
               + " | ".join(cell(r, v) for v in ("evaluation", "row", "text")) + " | "
               + " | ".join(evaluations(r, v) for v in ("row", "bare")) + " |")
@@ -401,7 +427,11 @@ def main():
     parser.add_argument("--json")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--table")
+    parser.add_argument("--table-of-rows")
     arguments = parser.parse_args()
+    if arguments.table_of_rows:
+        print_rows(stored(arguments.table_of_rows)["results"])
+        return
     if not arguments.table and not arguments.program:
         parser.error("--program or --table is needed")
     arguments.instructions = arguments.instructions or arguments.rows
@@ -409,10 +439,8 @@ def main():
         parser.error("--instructions: there is no valgrind")
     arguments.bodies = arguments.bodies or (SIZES_COUNTED if arguments.instructions else SIZES)
     if arguments.table:
-        with open(arguments.table, encoding="utf-8") as file:
-            read = json.load(file)
-        results, arguments.instructions = read["results"], read.get("instructions", False)
-        arguments.rows = read.get("rows", False)
+        read = stored(arguments.table)
+        results, arguments.instructions = read["results"], read["instructions"]
     else:
         results = measure_all(arguments)
         write(arguments, results)
