@@ -121,11 +121,11 @@ static void tip_rows(const lwi_hubs *hubs, lwi_hub_closing *own, int s, int n, c
         L[c][HANDLE] = 0;
     }
     for (int r = 0; r < n; r++) {
-        double *B = own->B[s][r], couple[3], turned[3], BL[6] = {0};
+        double *B = own->B[s][r], couple[3], rotated[3], BL[6] = {0};
         v3_cross(couple, J[r], arm);
         v3_add(couple, couple, J[r] + 3);
-        m3_tmul_v(turned, tip->R, couple);
-        B[0] = turned[0], B[1] = turned[1];
+        m3_tmul_v(rotated, tip->R, couple);
+        B[0] = rotated[0], B[1] = rotated[1];
         m3_tmul_v(B + 2, tip->R, J[r]);
         v6_zero(own->J[s][r]);
         for (int c = 0; c < HANDLE; c++) {

@@ -81,21 +81,21 @@ static inline void apply_mobility(const lwi_hub *hub, double x[6])
     memcpy(y, x, sizeof y);
 #pragma GCC unroll 3
     for (int p = 0; p < 3; p++) {
-        const double *even = L[2 * p], *odd = L[2 * p + 1], a = y[p][0] * even[2 * p],
-                     b = (y[p][1] - even[2 * p + 1] * a) * odd[2 * p + 1];
+        const double *first = L[2 * p], *second = L[2 * p + 1], a = y[p][0] * first[2 * p],
+                     b = (y[p][1] - first[2 * p + 1] * a) * second[2 * p + 1];
         y[p] = (lwi_pair){a, b};
 #pragma GCC unroll 3
         for (int c = p + 1; c < 3; c++)
-            y[c] = y[c] - a * lwi_pair_load(even + 2 * c) - b * lwi_pair_load(odd + 2 * c);
+            y[c] = y[c] - a * lwi_pair_load(first + 2 * c) - b * lwi_pair_load(second + 2 * c);
     }
 #pragma GCC unroll 3
     for (int p = 2; p >= 0; p--) {
-        const double *even = L[2 * p], *odd = L[2 * p + 1], b = y[p][1] * odd[2 * p + 1],
-                     a = (y[p][0] - odd[2 * p] * b) * even[2 * p];
+        const double *first = L[2 * p], *second = L[2 * p + 1], b = y[p][1] * second[2 * p + 1],
+                     a = (y[p][0] - second[2 * p] * b) * first[2 * p];
         y[p] = (lwi_pair){a, b};
 #pragma GCC unroll 3
         for (int c = 0; c < p; c++)
-            y[c] = y[c] - b * lwi_pair_load(odd + 2 * c) - a * lwi_pair_load(even + 2 * c);
+            y[c] = y[c] - b * lwi_pair_load(second + 2 * c) - a * lwi_pair_load(first + 2 * c);
     }
     memcpy(x, y, sizeof y);
 }
