@@ -13,6 +13,7 @@ For each kind of mechanism and number of bodies, in seconds of processor time an
 With --instructions also:
   reading     starting the program and reading the model, the part of csv that is not set-up
   text        the part of row that writes numbers
+  numbers     how many of them are not 0
 Exponents are fitted to sizes of at least 100 bodies that take at least 0.03 s and 60 MB. A command that is predicted to
 take longer than the limit, from the sizes before, is left out, and so are larger sizes after one that did take longer.
 
@@ -180,6 +181,13 @@ def count_text(arguments, limit):
     return count_in(WRITER, arguments, limit)
 
 
+def numbers_of_row(csv):
+    """How many numbers of its last row are not 0."""
+    with open(csv, encoding="ascii") as file:
+        *_, row = file
+    return sum(number not in ("0", "-0") for number in row.strip().split(","))
+
+
 def summary(text):
     """The summary of a run among the lines of its program."""
     return json.JSONDecoder().raw_decode(text[text.index("{"):])[0]
@@ -247,6 +255,7 @@ class Measurement:
             return
         try:
             self.found["text"] = count_text(self.arguments_of_steps(csv, FEW, FEW + 1), self.limit)[0] / (FEW + 1)
+            self.found["numbers"] = numbers_of_row(csv)
         except Failed:
             pass
 
@@ -386,15 +395,18 @@ def evaluations(result, value):
 
 
 def print_rows(results):
-    print("| kind | bodies | `auto` | evaluation | row | of which text | row, evaluations | without text |")
-    print("|---|---|---|---|---|---|---|---|")
+    print("| kind | bodies | `auto` | evaluation | row | of which text | numbers | text, instr. a number "
+          "| row, evaluations | text, evaluations | without text |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
     for r in results:
         if "text" not in r:
             continue
         r["bare"] = r["row"] - r["text"]
+        each = f"{r['text'] / r['numbers']:.0f}" if "numbers" in r else "–"
         print(f"| {r['kind']} | {r['bodies']} | `{r.get('formulation', '–')}` | "
-              + " | ".join(cell(r, v) for v in ("evaluation", "row", "text")) + " | "
-              + " | ".join(evaluations(r, v) for v in ("row", "bare")) + " |")
+              + " | ".join(cell(r, v) for v in ("evaluation", "row", "text"))
+              + f" | {r.get('numbers', '–')} | {each} | "
+              + " | ".join(evaluations(r, v) for v in ("row", "text", "bare")) + " |")
 
 
 def print_tables(results, instructions):
