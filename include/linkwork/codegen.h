@@ -29,7 +29,8 @@ extern "C" {
     X(project_positions, "dependent coordinates of closed loops (Newton's method)")                \
     X(project_velocities, "dependent speeds of closed loops")                                      \
     X(rates, "time derivatives of all states of a run")                                            \
-    X(closing_rates, "rates of the angles of joints that close loops")
+    X(closing_rates, "rates of the angles of joints that close loops")                             \
+    X(margins, "how independent the dependent speeds of closed loops are")
 
 #define X(name, summary) LW_CODEGEN_##name,
 enum { LW_CODEGEN_LIST(X) LW_CODEGEN_COUNT };

@@ -15,11 +15,20 @@ typedef struct system {
     val *w;          // [ny][rows] columns
     val *b;          // [n][rows]
     val *r;          // [ny][ny]
+    val *size;       // [ny]
     val *y;          // [n][ny] out
+    val *
+        margin; // out: pivots relative to the squared lengths of their columns; NULL: they are checked
+    int nmargin;
 } system_of;
 
-static void check(const system_of *s, val squared, double norm2, int iv)
+// `size`: the squared length of the column, or the product of several.
+static void check(system_of *s, val squared, val size, double norm2, int iv)
 {
+    if (s->margin) {
+        s->margin[s->nmargin++] = mul(s->g, squared, inverse(s->g, size));
+        return;
+    }
     lwi_codegen_graph_check(s->g, squared, LWI_SMALLEST_PIVOT * LWI_SMALLEST_PIVOT * norm2, 1 + iv);
 }
 
@@ -33,13 +42,19 @@ static void subtract(lwi_codegen_graph *g, int n, val *a, val x, const val *b)
     for (int i = 0; i < n; i++) a[i] = msub(g, a[i], x, b[i]);
 }
 
+static val size_of(const system_of *s, int k)
+{
+    return s->margin ? lwi_codegen_dot(s->g, s->rows, column(s, k), column(s, k)) : lit(s->g, 1);
+}
+
 static void orthogonalise(system_of *s, const lwi_elements *elements, const lwi_loop_block *block)
 {
     lwi_codegen_graph *g = s->g;
+    for (int j = 0; j < s->ny; j++) s->size[j] = size_of(s, j);
     for (int j = 0; j < s->ny; j++) {
         const val *w = column(s, j);
         const val d = lwi_codegen_dot(g, s->rows, w, w);
-        check(s, d, elements->loops->norm2[block->y[j]], block->y[j]);
+        check(s, d, s->size[j], elements->loops->norm2[block->y[j]], block->y[j]);
         const val Di = inverse(g, d);
         for (int k = j + 1; k < s->ny; k++) {
             val *x = column(s, k);
@@ -82,9 +97,13 @@ static void by_determinants(system_of *s, const lwi_elements *elements, const lw
     lwi_codegen_graph *g = s->g;
     val a[9];
     double norm2 = 1;
+    val size = lit(g, 1);
     const val det = adjugate(s, a);
-    for (int k = 0; k < s->ny; k++) norm2 *= elements->loops->norm2[block->y[k]];
-    check(s, mul(g, det, det), norm2, block->y[0]);
+    for (int k = 0; k < s->ny; k++) {
+        norm2 *= elements->loops->norm2[block->y[k]];
+        size = mul(g, size, size_of(s, k));
+    }
+    check(s, mul(g, det, det), size, norm2, block->y[0]);
     const val minus = neg(g, inverse(g, det));
     for (int k = 0; k < s->n; k++)
         for (int j = 0; j < s->ny; j++)
@@ -96,22 +115,23 @@ static void alone(system_of *s, const lwi_elements *elements, const lwi_loop_blo
 {
     lwi_codegen_graph *g = s->g;
     const val w = column(s, 0)[0];
-    check(s, mul(g, w, w), elements->loops->norm2[block->y[0]], block->y[0]);
+    check(s, mul(g, w, w), size_of(s, 0), elements->loops->norm2[block->y[0]], block->y[0]);
     const val minus = neg(g, inverse(g, w));
     for (int k = 0; k < s->n; k++) s->y[k] = mul(g, minus, s->b[k * s->rows]);
 }
 
-lw_status lwi_block_solve(lwi_codegen_graph *g, const lwi_elements *elements,
-                          const lwi_loop_block *block, const val *J, int n, val *b, val *y,
-                          lwi_arena *arena)
+// `margin` NULL: solves; else only fills it, and returns how many there are.
+static lw_status solve(system_of s, const lwi_elements *elements, const lwi_loop_block *block,
+                       const val *J, const val *b, lwi_arena *arena, int *nmargin)
 {
-    const int nv = elements->model->tree_nv, ny = block->ny;
-    system_of s = {.g = g, .ny = ny, .n = n, .y = y};
+    lwi_codegen_graph *g = s.g;
+    const int nv = elements->model->tree_nv, ny = block->ny, n = s.n;
     int *row = LWI_PUSH(arena, int, block->nrow);
     s.w = LWI_PUSH(arena, val, ny * block->nrow);
     s.b = LWI_PUSH(arena, val, n * block->nrow);
     s.r = LWI_PUSH(arena, val, ny * ny);
-    if (!row || !s.w || !s.b || !s.r) return LW_ERR_MEMORY;
+    s.size = LWI_PUSH(arena, val, ny);
+    if (!row || !s.w || !s.b || !s.r || !s.size) return LW_ERR_MEMORY;
     for (int i = 0; i < block->nrow; i++) { // rows with dependent speeds
         bool any = false;
         for (int k = 0; k < ny; k++) {
@@ -131,5 +151,23 @@ lw_status lwi_block_solve(lwi_codegen_graph *g, const lwi_elements *elements,
         by_determinants(&s, elements, block);
     else
         orthogonalise(&s, elements, block);
+    *nmargin = s.nmargin;
     return g->failed ? LW_ERR_MEMORY : LW_OK;
+}
+
+lw_status lwi_block_solve(lwi_codegen_graph *g, const lwi_elements *elements,
+                          const lwi_loop_block *block, const val *J, int n, val *b, val *y,
+                          lwi_arena *arena)
+{
+    int none;
+    const system_of s = {.g = g, .ny = block->ny, .n = n, .y = y};
+    return solve(s, elements, block, J, b, arena, &none);
+}
+
+lw_status lwi_block_margins(lwi_codegen_graph *g, const lwi_elements *elements,
+                            const lwi_loop_block *block, const val *J, val *margin, int *n,
+                            lwi_arena *arena)
+{
+    const system_of s = {.g = g, .ny = block->ny, .margin = margin};
+    return solve(s, elements, block, J, NULL, arena, n);
 }

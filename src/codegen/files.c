@@ -52,6 +52,11 @@ static const char *const about[] = {
         " *  states x [NX] of signals, with the inputs u [NU].  Returns 0, or a number as "
         "forward_dynamics\n"
         " *  of closed loops.",
+    [LW_CODEGEN_margins] =
+        "Squared parts margin of the dependent motions in the rows of loops that are independent "
+        "of the\n"
+        " *  others, relative to their lengths: 0 where forward_dynamics returns a number, at most "
+        "1.",
     [LW_CODEGEN_closing_rates] =
         "Rates angledot of the angles of joints that close loops, in the order of the model's "
         "joints.",
@@ -481,6 +486,8 @@ static lw_status print_all(lwi_codegen_writer *w, lwi_codegen_sources *sources, 
     static void (*const print[])(FILE *, lwi_codegen_writer *) = {header_file, print_source,
                                                                   lanes_header, lanes_source};
     sources->closed = w->elements->loops != NULL;
+    sources->margins =
+        lwi_codegen_wanted(w, LW_CODEGEN_margins) ? w->graph[LW_CODEGEN_margins].noutput : 0;
     for (int i = 0; i < (w->lanes > 0 ? 4 : 2); i++) {
         FILE *file = open_memstream(&sources->text[i], &sources->size[i]);
         if (!file) return LW_ERR_MEMORY;

@@ -70,6 +70,23 @@ lw_status lwi_generate_project_velocities(lwi_codegen_graph *g, const lwi_elemen
     return LW_OK;
 }
 
+lw_status lwi_generate_margins(lwi_codegen_graph *g, const lwi_elements *elements, lwi_arena *arena,
+                               lw_error *error)
+{
+    (void)error;
+    const int q = lwi_codegen_graph_array(g, "q"), out = lwi_codegen_graph_array(g, "margin");
+    lwi_closures c;
+    val *margin;
+    int count = 0;
+    TRY(begin(g, elements, q, arena, &c, &margin));
+    for (int k = 0; k < elements->loops->nblock; k++) {
+        int n;
+        TRY(lwi_block_margins(g, elements, &elements->loops->block[k], c.J, margin, &n, arena));
+        for (int i = 0; i < n; i++) lwi_codegen_graph_output(g, out, count++, margin[i]);
+    }
+    return LW_OK;
+}
+
 // q e^(du/2), normalised
 static void turn_quaternion(lwi_codegen_graph *g, val e[4], const val du[3])
 {

@@ -17,6 +17,7 @@ enum { LWI_CODEGEN_SOURCES = 4 };
 typedef struct lwi_codegen_sources {
     char *text[LWI_CODEGEN_SOURCES];
     size_t size[LWI_CODEGEN_SOURCES];
+    int margins; ///< numbers of the function `margins`
     bool closed; ///< there are rows of loops: functions return numbers, and projections exist
 } lwi_codegen_sources;
 

@@ -22,6 +22,7 @@ const char *const lwi_codegen_parameters[] = {
     [LW_CODEGEN_rates] = "double t, " IN("q") ", " IN("v") ", " IN("x") ", " IN("u") ", " OUT(
         "qdot") ", " OUT("vdot") ", " OUT("xdot"),
     [LW_CODEGEN_closing_rates] = IN("q") ", " IN("v") ", " OUT("angledot"),
+    [LW_CODEGEN_margins] = IN("q") ", " OUT("margin"),
 };
 
 const char *const lwi_codegen_names[] = {
@@ -41,6 +42,7 @@ bool lwi_codegen_applies(const lwi_elements *elements, int i)
     const bool closed = elements->loops;
     if (i == LW_CODEGEN_closing_rates) return closed && lwi_closing_angles(elements->model) > 0;
     if (i == LW_CODEGEN_momenta_rates) return !closed;
+    if (i == LW_CODEGEN_margins) return closed && elements->loops->ndependent > 0;
     if (i == LW_CODEGEN_constraints || i == LW_CODEGEN_project_positions ||
         i == LW_CODEGEN_project_velocities)
         return closed;

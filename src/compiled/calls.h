@@ -3,7 +3,7 @@
 #define LWI_COMPILED_CALLS_H
 
 /** Of the table below; a part of the key of what is cached. */
-#define LWI_CALLS_VERSION 2
+#define LWI_CALLS_VERSION 3
 #define LWI_CALLS_SYMBOL "lwi_calls_of_model"
 
 // `angles` of joints that close loops, -1: their rates are not known; angles [angles] out, or NULL.  rates_lanes: of `lanes`
@@ -19,6 +19,7 @@
                                 const double *x, const double *const *u, double *qdot,             \
                                 double *vdot, double *xdot, double *angle);                        \
         int (*project)(double t, double *q, double *v);                                            \
+        double (*margin)(const double *q);                                                         \
         int (*forward_many)(int n, const double *q, const double *v, const double *tau,            \
                             double *vdot, unsigned char *failed);                                  \
         int (*rates_many)(int n, const double *t, const double *q, const double *v,                \

@@ -36,7 +36,7 @@ static lw_status make_sources(const lw_model *model, const lw_compiled_desc *des
 {
     const unsigned functions = 1u << LW_CODEGEN_rates | 1u << LW_CODEGEN_project_positions |
                                1u << LW_CODEGEN_project_velocities |
-                               1u << LW_CODEGEN_closing_rates |
+                               1u << LW_CODEGEN_closing_rates | 1u << LW_CODEGEN_margins |
                                (desc->rates_only ? 0 : 1u << LW_CODEGEN_forward_dynamics);
     t->lanes = desc->lanes ? desc->lanes : lwi_isa_width(lwi_isa_of(0));
     if (desc->lanes == 0 && t->lanes < 4) t->lanes = 4;
@@ -47,9 +47,9 @@ static lw_status make_sources(const lw_model *model, const lw_compiled_desc *des
     const bool closed = t->generated.closed;
     snprintf(t->head, sizeof t->head,
              "#define LANES %d\n#define CLOSED %d\n#define FORWARD_THERE %d\n"
-             "#define ANGLES %d\n#define CALLS_VERSION %d\n%s\n",
+             "#define ANGLES %d\n#define MARGINS %d\n#define CALLS_VERSION %d\n%s\n",
              t->lanes, closed, !desc->rates_only, closed ? lwi_closing_angles(model) : 0,
-             LWI_CALLS_VERSION, LWI_CALLS_LETTERS);
+             t->generated.margins, LWI_CALLS_VERSION, LWI_CALLS_LETTERS);
     return LW_OK;
 }
 

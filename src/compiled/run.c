@@ -48,6 +48,12 @@ static bool rates(void *user, lwi_work *work, double t, const double *x, const d
     return true;
 }
 
+static double margin(void *user, const double *x)
+{
+    const use *mine = user;
+    return sqrt(fmax(0, mine->compiled->calls->margin(x)));
+}
+
 // Lanes with finite rates.
 static unsigned finite_lanes(const double *xdot, int nx, int stride, unsigned lanes)
 {
@@ -108,8 +114,10 @@ static lw_status attach(lwi_work *work, const void *compiled)
                .angles = c->info.nq + c->info.nv + work->model->carries_work,
                .is_complete = c->calls->angles >= 0 && !work->model->carries_work};
     if (!u->v) return LW_ERR_MEMORY;
-    work->source = (lwi_rates_source){
-        .rates = rates, .rates_in_lanes = c->info.lanes > 1 ? rates_in_lanes : NULL, .user = u};
+    work->source = (lwi_rates_source){.rates = rates,
+                                      .margin = margin,
+                                      .rates_in_lanes = c->info.lanes > 1 ? rates_in_lanes : NULL,
+                                      .user = u};
     return LW_OK;
 }
 

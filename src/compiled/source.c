@@ -40,6 +40,18 @@ const char lwi_calls_source[] =
 "    return generated_rates(t, q, v, x, u ? u : zeros, qdot, vdot, xdot);\n"
 "}\n"
 "\n"
+"static double margin(const double *q)\n"
+"{\n"
+"    double smallest = 1;\n"
+"#if MARGINS > 0\n"
+"    double m[MARGINS];\n"
+"    generated_margins(q, m);\n"
+"    for (int i = 0; i < MARGINS; i++)\n"
+"        if (!(m[i] >= smallest)) smallest = m[i];\n"
+"#endif\n"
+"    return smallest;\n"
+"}\n"
+"\n"
 "#if FORWARD_THERE\n"
 "static int forward(const double *q, const double *v, const double *tau, double *vdot)\n"
 "{\n"
@@ -196,5 +208,5 @@ const char lwi_calls_source[] =
 "#define forward_many 0\n"
 "#endif\n"
 "const lwi_calls lwi_calls_of_model = {CALLS_VERSION, NQ, NV, NX, NU, L, ANGLES, forward, rates, rates_lanes,\n"
-"                                      generated_project, forward_many, rates_many, project_many};\n";
+"                                      generated_project, margin, forward_many, rates_many, project_many};\n";
 // clang-format on

@@ -109,6 +109,8 @@ typedef struct lwi_rates_source {
      *  NULL: one by one */
     unsigned (*rates_in_lanes)(void *user, lwi_work *, int stride, const double *t, const double *x,
                                const double *const *inputs, double *xdot, unsigned lanes);
+    /** As lwi_formulation.margin, at the state x. */
+    double (*margin)(void *user, const double *x);
     void *user;
 } lwi_rates_source;
 
@@ -259,6 +261,14 @@ static inline lw_status lwi_work_rates(lwi_work *work, double t, const double *x
     const lwi_rates_source *s = &work->source;
     if (s->rates && s->rates(s->user, work, t, x, inputs, xdot)) return LW_OK;
     return work->formulation->rates(work, t, x, inputs, xdot);
+}
+
+/** As lwi_formulation.margin, at the state x of the last rates. */
+static inline double lwi_work_margin(lwi_work *work, const double *x)
+{
+    const lwi_rates_source *s = &work->source;
+    if (s->rates) return s->margin(s->user, x);
+    return work->formulation->margin ? work->formulation->margin(work) : 0;
 }
 
 lw_status lwi_work_create(const lw_model *model, const lwi_formulation *formulation,

@@ -326,9 +326,8 @@ static double change_of(const lwi_layout *layout, const double *x0, const double
 static bool is_safe(lw_sim *sim, double t0, const double *x0, double t1, const double *x1)
 {
     lwi_crossing *c = &sim->crossing;
-    const lwi_formulation *f = sim->work->formulation;
     const double before = t0 == c->margin_time ? c->margin : 0, sampled = c->sampled_margin;
-    c->margin = f->margin ? f->margin(sim->work) : 0;
+    c->margin = lwi_work_margin(sim->work, x1);
     c->margin_time = t1;
     const double lower = fmin(before, c->margin);
     if (sim->monitor.count == 0 || !c->last.valid || c->margin > GROWN * sampled) return false;

@@ -37,12 +37,13 @@ class Compiled(Program):
         return rows[0], [[float(x) for x in row] for row in rows[1:]]
 
     def test_on_compiles_once(self):
-        model = self.write("loop.yaml", PARALLELOGRAM.replace("duration: 1,", "duration: 0.3,"))
+        model = self.write("loop.yaml", PARALLELOGRAM)
         for expected in ("compiled     in ", "compiled     found"):
             done = self.run_with(model, "--compiled", "on", "-o", self.path("on.csv"))
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertIn(expected, done.stdout)
         self.assertIn("method       rcr", done.stdout)
+        self.assertIn("singular position", done.stdout)  # it passes them
         self.run_with(model, "-o", self.path("off.csv"), "--formulation", "rcr")
         head, on = self.rows("on.csv")
         other, off = self.rows("off.csv")
@@ -51,7 +52,7 @@ class Compiled(Program):
         self.assertGreater(len(poses), 6)
         for a, b in zip(on, off):
             for i in poses:
-                self.assertAlmostEqual(a[i], b[i], delta=1e-5, msg=head[i])
+                self.assertAlmostEqual(a[i], b[i], delta=1e-4, msg=head[i])
 
     def test_auto_is_off_where_the_run_is_short(self):
         done = self.run_with(self.model, "--compiled", "auto")

@@ -2,6 +2,7 @@
 #include "support/counted_malloc.h"
 
 #include "codegen/generated.h"
+#include "compiled/compiled.h"
 #include "support/random_model.h"
 
 #include <fcntl.h>
@@ -126,6 +127,50 @@ static void rates_need_independent_speeds_alone(void **state)
         expect_close("four-bar", "vdot", vdot[1], vdot[0], nv, 1e-12);
     }
     assert_int_equal(LW_ERR_UNSUPPORTED, lw_compiled_forward_dynamics(c, q, v, NULL, vdot[0]));
+    lw_compiled_destroy(c);
+    lw_model_destroy(model);
+}
+
+static const char parallelogram[] =
+    "linkwork: 1\n"
+    "bodies:\n"
+    "  crank: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [0, 0, 0.5]}\n"
+    "  coupler: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [1, 0, 1]}\n"
+    "  rocker: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [2, 0, 0.5]}\n"
+    "joints:\n"
+    "  A: {type: revolute, between: [ground, crank], at: [0, 0, 0], axis: [0, 1, 0]}\n"
+    "  B: {type: revolute, between: [crank, coupler], at: [0, 0, 1], axis: [0, 1, 0]}\n"
+    "  C: {type: revolute, between: [coupler, rocker], at: [2, 0, 1], axis: [0, 1, 0], cut: "
+    "prefer}\n"
+    "  D: {type: revolute, between: [ground, rocker], at: [2, 0, 0], axis: [0, 1, 0]}\n";
+
+// The dependent speeds are those of crank and rocker; their lever arms to the cut joint, from A and D to C, are in line where
+// all bodies are.
+static void margins_are_squared_sines_of_the_angle_of_lever_arms(void **state)
+{
+    (void)state;
+    lw_model *model = NULL;
+    lw_error error = {0};
+    skip_without_compiler();
+    new_cache("margins");
+    if (lw_model_parse(parallelogram, strlen(parallelogram), "text",
+                       &(lw_read_desc){.format = "yaml"}, &model, NULL, &error) != LW_OK)
+        fail_msg("%s", error.text);
+    lw_compiled *c = compiled(model, desc_of(1, true));
+    for (double angle = 0; angle < 1.57; angle += 0.1) {
+        double q[3] = {0}, v[3] = {0};
+        int a, b, d, n;
+        OK(lw_model_joint_tree(model, (lw_joint){0}, &a, &n, NULL, NULL));
+        OK(lw_model_joint_tree(model, (lw_joint){1}, &b, &n, NULL, NULL));
+        OK(lw_model_joint_tree(model, (lw_joint){3}, &d, &n, NULL, NULL));
+        q[a] = q[d] = angle, q[b] = -angle;
+        OK(lw_compiled_project(c, 0, q, v));
+        const double arm[2][2] = {{2 + sin(angle), cos(angle)}, {sin(angle), cos(angle)}};
+        const double cross = arm[0][0] * arm[1][1] - arm[0][1] * arm[1][0];
+        const double lengths2 = (arm[0][0] * arm[0][0] + arm[0][1] * arm[0][1]);
+        const double margin = c->calls->margin(q), expected = cross * cross / lengths2;
+        if (!(fabs(margin - expected) < 1e-12)) fail_msg("%g: %g, %g", angle, margin, expected);
+    }
     lw_compiled_destroy(c);
     lw_model_destroy(model);
 }
@@ -517,6 +562,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_the_library_and_itself_in_any_lanes),
         cmocka_unit_test(rates_need_independent_speeds_alone),
+        cmocka_unit_test(margins_are_squared_sines_of_the_angle_of_lever_arms),
         cmocka_unit_test(runs_agree_within_tolerances),
         cmocka_unit_test(instances_in_lanes_have_the_bits_of_single_runs),
         cmocka_unit_test(simulations_that_cannot_use_it_say_why),
