@@ -93,7 +93,8 @@ void lwi_evaluate_lanes(lwi_evaluate *e, int stride, const double *t, const doub
 {
     LWI_ASSERT(stride >= 1 && !(lanes >> (stride - 1) >> 1));
     lanes &= ~by_source(e, stride, t, x, inputs, xdot, lanes);
-    if (e->evaluator && stride == LWI_LANES)
+    // the kernel writes all lanes, also those that are done
+    if (e->evaluator && stride == LWI_LANES && !e->work->source.rates_in_lanes)
         lanes &= ~e->work->formulation->rates_in_lanes(e->evaluator, t, x, inputs, xdot, lanes);
     // if the kernel rejects an evaluation, the formulation is used, as in a single run
     for (int l = 0; lanes >> l; l++)
