@@ -21,6 +21,7 @@ from ._batch import Batch, BatchResult, Summaries, simulate_batch
 from ._batch_callback import BatchStates
 from ._builder import Builder
 from ._compare import Comparison, WorkPrecision, compare, work_precision
+from ._compiled import Compiled
 from ._data import Constraints, Data, OffLoopsWarning
 from ._device import DeviceArray, DeviceBatch
 from ._errors import (ArgumentError, Error, FileError, IntegratorError, InternalError, ModelError,
@@ -80,7 +81,7 @@ def integrators() -> Tuple[str, ...]:
 
 __all__ = [
     "ArgumentError", "Assembly", "Base", "Batch", "BatchResult", "BatchStates", "Body", "BodyColumns", "Builder", "Check",
-    "Comparison", "Constraints", "Data", "Design", "DeviceArray", "DeviceBatch", "Equilibrium", "Error", "Evaluation", "Event", "FileError", "Goal", "INFEASIBLE", "Impact", "Inputs",
+    "Comparison", "Compiled", "Constraints", "Data", "Design", "DeviceArray", "DeviceBatch", "Equilibrium", "Error", "Evaluation", "Event", "FileError", "Goal", "INFEASIBLE", "Impact", "Inputs",
     "IntegratorError", "InternalError", "Inverse", "InverseMotion", "InverseSolution", "Joint", "JointColumns",
     "Kinematics", "LinearSystem", "Mode", "Model", "ModelError", "NotFiniteError", "Observation",
     "OffLoopsWarning", "Optimum", "OutOfMemoryError", "Parametric", "ParseError", "PointMotion", "Reach", "Redundancy", "Response", "Sensitivity",

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._batch_callback import BatchCallback, BatchFunction, BatchJacobian, batch_callback, check_called
+from ._compiled import Compiled
 from ._errors import ArgumentError, Error, make_error, path_bytes, text_of, unknown
 from ._memory import Array, doubles, numbers, out_array, real, view
 from ._model import Model, Path, load, made_model
@@ -362,6 +363,13 @@ class Batch:
         with self._alone() as handle:
             self._check(lib.lwpy_batch_joints(handle, model.nq, model.nv, doubles(coordinates), doubles(speeds)))
         return coordinates, speeds
+
+    def use_compiled(self, compiled: Compiled) -> None:
+        """The rates of steps by compiled code (:meth:`Model.compile`), several instances in lanes; an UnsupportedError where
+        that is not possible, as with different parameters."""
+        with self._alone() as handle:
+            self._check(lib.lw_batch_use_compiled(handle, compiled._handle))
+            self._compiled = compiled  # kept
 
     def step(self, until: float) -> None:
         """Integrates every instance to a time exactly, except those at or beyond it and those that have failed.

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _configuration
+from ._compiled import Compiled
 from ._errors import ArgumentError, UnknownNameError, check, path_bytes, text_of, unknown
 from ._memory import Array, doubles
 from ._native import ffi, lib
@@ -328,6 +329,16 @@ class Model:
         report = ffi.new("lw_assembly *")
         check(lib.lw_model_assemble(self._handle, desc, model, report, error), error)
         return Assembly._of(Model(model[0], self._options, self.source), report)
+
+    def compile(self, compiler: Optional[str] = None, cache: Optional[str] = None, lanes: int = 0) -> Compiled:
+        """Its dynamics as machine code, for many calls or long runs: generated C, which the system's compiler translates once
+        and which is kept in a private folder (docs/compiled.md).
+
+        :param compiler: a command; default: ``$CC``, else cc, gcc, clang
+        :param cache: the folder; default: ``$XDG_CACHE_HOME/linkwork``, else ``~/.cache/linkwork``
+        :param lanes: states side by side, 1, 4 or 8; 0: the processor's width
+        """
+        return Compiled(self, compiler, cache, lanes)
 
     # ------------------------------------------------------------------------------- configurations
 

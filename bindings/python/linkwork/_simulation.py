@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._callback import Callback, InputFunction, InputJacobian
+from ._compiled import Compiled
 from ._errors import (ArgumentError, Error, FileError, KeptException, StoppedError, check, make_error, path_bytes, text_of,
                       unknown)
 from ._memory import Array, doubles, numbers, view
@@ -642,6 +643,13 @@ class Simulation:
             return Observation(self.model, self._found[0], self._handle, self._views)
         finally:
             self._busy.release()
+
+    def use_compiled(self, compiled: Compiled) -> None:
+        """The rates of steps by compiled code (:meth:`Model.compile`); an UnsupportedError where that is not possible. The
+        results agree within the tolerances, not in each bit."""
+        with self._alone():
+            self._check(lib.lw_sim_use_compiled(self._handle, compiled._handle))
+            self._compiled = compiled  # kept
 
     def step(self, h: Optional[float] = None, *, until: Optional[float] = None,
              progress: Optional[Progress] = None) -> float:

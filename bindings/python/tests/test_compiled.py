@@ -1,0 +1,138 @@
+"""Compiled models: the numbers of Data, rows in lanes, arrays of the caller, simulations and batches."""
+import os
+import pickle
+import shutil
+import threading
+
+import linkwork as lw
+import numpy as np
+import pytest
+
+COMPILER = os.environ.get("CC", "cc").split()[0]
+pytestmark = pytest.mark.skipif(shutil.which(COMPILER) is None, reason=f"no C compiler '{COMPILER}' here")
+
+FOUR_BAR = """linkwork: 1
+gravity: [0, 0, -9.81]
+bodies:
+  crank: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [0, 0, 0.5]}
+  coupler: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [1, 0, 1]}
+  rocker: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [2, 0, 0.5]}
+joints:
+  A: {type: revolute, between: [ground, crank], at: [0, 0, 0], axis: [0, 1, 0], qd: [2]}
+  B: {type: revolute, between: [crank, coupler], at: [0, 0, 1], axis: [0, 1, 0], qd: [-2]}
+  C: {type: revolute, between: [coupler, rocker], at: [2, 0, 1], axis: [0, 1, 0]}
+  D: {type: revolute, between: [ground, rocker], at: [2, 0, 0], axis: [0, 1, 0], qd: [2]}
+"""
+CHAIN = "linkwork: 1\ngenerate: {chain: {n: 4}}\n"
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    return str(tmp_path_factory.mktemp("cache"))
+
+
+def states(model, compiled, count):
+    rng = np.random.default_rng(3)
+    q, v = (np.tile(x, (count, 1)) for x in model.start())
+    q += rng.uniform(-0.1, 0.1, q.shape)
+    v += rng.uniform(-1, 1, v.shape)
+    return compiled.project(q, v)
+
+
+@pytest.mark.parametrize("text", [FOUR_BAR, CHAIN])
+@pytest.mark.parametrize("lanes", [1, 4])
+def test_rows_and_single_states(text, lanes, cache):
+    model = lw.Model.from_string(text)
+    compiled = model.compile(cache=cache, lanes=lanes)
+    assert compiled.lanes == lanes
+    q, v = states(model, compiled, 11)
+    tau = np.random.default_rng(4).uniform(-1, 1, v.shape)
+    expected = lw.Data(model).forward_dynamics(q, v, tau)
+    got = compiled.forward_dynamics(q, v, tau)
+    np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-9)
+    qdot, vdot, xdot = compiled.rates(q, v)
+    np.testing.assert_allclose(vdot, lw.Data(model).forward_dynamics(q, v), rtol=1e-9, atol=1e-9)
+    assert xdot.shape == (11, 0)
+    for k in range(11):
+        assert (compiled.forward_dynamics(q[k], v[k], tau[k]) == got[k]).all()
+        one = compiled.rates(q[k], v[k])
+        assert (one[0] == qdot[k]).all() and (one[1] == vdot[k]).all()
+
+
+def test_arrays_of_the_caller(cache):
+    model = lw.Model.from_string(CHAIN)
+    compiled = model.compile(cache=cache)
+    q, v = states(model, compiled, 3)
+    out = np.empty_like(v)
+    assert compiled.forward_dynamics(q, v, out=out) is out
+    rates = (np.empty_like(q), np.empty_like(v), np.empty((3, 0)))
+    for got, given in zip(compiled.rates(q, v, time=np.zeros(3), out=rates), rates):
+        assert got is given
+    with pytest.raises(lw.ArgumentError, match="out"):
+        compiled.forward_dynamics(q, v, out=np.empty(4))
+    with pytest.raises(lw.ArgumentError, match="v: expected 3 x 4"):
+        compiled.forward_dynamics(q, v[:2])
+
+
+def test_states_that_fail_have_rows_of_nan(cache):
+    model = lw.Model.from_string(FOUR_BAR)
+    compiled = model.compile(cache=cache)
+    q, v = states(model, compiled, 5)
+    q[2] = np.nan
+    got = compiled.forward_dynamics(q, v)
+    assert np.isnan(got).any(axis=1).tolist() == [False, False, True, False, False]
+    with pytest.raises(lw.SingularError, match="dependent speed"):
+        compiled.forward_dynamics(q[2], v[2])
+
+
+def test_simulations_and_batches(cache):
+    model = lw.Model.from_string(CHAIN)
+    compiled = model.compile(cache=cache)
+    options = {"formulation": "aba", "integrator": "dopri54", "rtol": 1e-9, "atol": 1e-9}
+    by_library = lw.Simulation(model, **options)
+    simulation = lw.Simulation(model, **options)
+    simulation.use_compiled(compiled)
+    batch = lw.Batch(model, instances=3, threads=1, **options)
+    batch.use_compiled(compiled)
+    by_library.step(until=1.0)
+    simulation.step(until=1.0)
+    batch.step(1.0)
+    state = simulation.state
+    np.testing.assert_allclose(state, by_library.state, rtol=1e-6, atol=1e-6)
+    assert (state != by_library.state).any()
+    for k in range(3):
+        assert (batch.state(k) == state).all()
+    with pytest.raises(lw.UnsupportedError, match="another state"):
+        lw.Simulation(model, formulation="hdca").use_compiled(compiled)
+
+
+def test_found_again_copied_and_shared(cache):
+    model = lw.Model.from_string(CHAIN)
+    first, second = model.compile(cache=cache, lanes=8), model.compile(cache=cache, lanes=8)
+    assert second.found and "found" in repr(second) and second.seconds == 0
+    q, v = states(model, first, 64)
+    expected = first.forward_dynamics(q, v)
+    results = [None] * 4
+
+    def work(k):
+        for _ in range(50):
+            results[k] = first.forward_dynamics(q, v)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all((result == expected).all() for result in results)
+
+
+def test_copies(cache, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", cache)
+    compiled = pickle.loads(pickle.dumps(lw.Model.from_string(CHAIN).compile()))
+    q, v = compiled.model.start()
+    assert compiled.forward_dynamics(q, v).shape == (4,)
+
+
+def test_no_compiler(cache):
+    with pytest.raises(lw.UnsupportedError, match="/nonexistent"):
+        lw.Model.from_string(CHAIN).compile(compiler="/nonexistent", cache=cache)
