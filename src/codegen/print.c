@@ -63,6 +63,13 @@ static bool is_sum(const lwi_vertex *v)
     return v->op == LWI_OP_ADD || v->op == LWI_OP_SUB || v->op == LWI_OP_NEG;
 }
 
+// Is printed as a product.
+static bool is_product(const printer *p, int32_t i)
+{
+    const lwi_op op = p->graph->vertex[i].op;
+    return (op == LWI_OP_MUL || op == LWI_OP_DIV) && p->size[i] != 1;
+}
+
 static void put_operation(printer *p, int32_t i, const char *before, bool bracket, bool space)
 {
     const lwi_vertex *v = &p->graph->vertex[i];
@@ -72,7 +79,12 @@ static void put_operation(printer *p, int32_t i, const char *before, bool bracke
     // sums associate to the left: a second operand that is a sum needs brackets
     put_value(p, v->a, head, factors, space);
     put(p, sign_of(v->op), true);
-    put_value(p, v->b, "", true, true);
+    if (v->op == LWI_OP_DIV && is_product(p, v->b)) { // a / (b * c)
+        put_value(p, v->b, "(", false, true);
+        put(p, ")", false);
+    } else {
+        put_value(p, v->b, "", true, true);
+    }
     if (bracket) put(p, ")", false);
 }
 

@@ -206,6 +206,19 @@ static void random_trees_agree(void **state)
     dlclose(library);
 }
 
+// Slender bodies on a universal joint: its first pivot is cos^2(q1) times the inertia about the second axis.
+static void products_divide(void **state)
+{
+    (void)state;
+    skip_without_compiler();
+    lw_model *model = read_model("examples/design/strut.yaml", LW_BASE_AUTO);
+    write_model(model, "products", "strut");
+    void *library = compile("products");
+    check_model(model, library, "strut", 1e-12);
+    lw_model_destroy(model);
+    dlclose(library);
+}
+
 typedef struct builder {
     lw_builder *b;
     lw_body last;
@@ -427,6 +440,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(robots_agree),
         cmocka_unit_test(random_trees_agree),
+        cmocka_unit_test(products_divide),
         cmocka_unit_test(springs_and_dampers_of_joints_are_folded_in),
         cmocka_unit_test(the_example_runs),
         cmocka_unit_test(what_cannot_be_generated_is_named),
