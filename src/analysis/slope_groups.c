@@ -19,9 +19,10 @@
 typedef struct groups {
     int n; // groups
     int nby, nslot;
-    int nown;  // slots that parameters of one group do not share: of nodes and joints, or all
-    int *of;   // [nby] group of each parameter; -1: alone
-    int *rank; // [nby] in its group
+    int nown;    // slots that parameters of one group do not share: of nodes and joints, or all
+    int *of;     // [nby] group of each parameter; -1: alone
+    int *rank;   // [nby] in its group
+    bool *again; // [nby] of a group with shared items that does not separate: others may
     bool *
         touch; // [nby][nslot] nodes, then joints, forces, formulas, that the file states by each parameter
 } groups;
@@ -127,8 +128,9 @@ static lw_status find_groups(const lw_model *model, const char *const *by, int n
     TRY(lwi_dependence_create(s, by, nby, arena, &d));
     g->of = LWI_PUSH(arena, int, n);
     g->rank = LWI_PUSH(arena, int, n);
+    g->again = LWI_PUSH(arena, bool, n);
     g->touch = LWI_PUSH(arena, bool, n *(size_t)g->nslot);
-    if (!on || !g->of || !g->rank || !g->touch) return LW_ERR_MEMORY;
+    if (!on || !g->of || !g->rank || !g->again || !g->touch) return LW_ERR_MEMORY;
     find_items(model, &d, g, on, alone);
     return LW_OK;
 }
@@ -301,8 +303,12 @@ static int choose(const lwi_slopes_listed *l, const groups *g, int group, int on
 // Members of a group that cannot be separated, or are one alone, leave it.
 static void dissolve(groups *g, int group)
 {
-    for (int k = 0; k < g->nby; k++)
-        if (g->of[k] == group) g->of[k] = -1;
+    const bool again = shares(g, group);
+    for (int k = 0; k < g->nby; k++) {
+        if (g->of[k] != group) continue;
+        g->of[k] = -1;
+        g->again[k] = again;
+    }
 }
 
 static int rank_members(groups *g, int group)
@@ -436,7 +442,8 @@ lw_status lwi_slopes_create(const lwi_slopes_desc *d, lwi_arena *arena, lwi_slop
     if (d->together) {
         const int items = d->model->nnode + d->model->njoint;
         TRY(make_groups(d, &l, &g, items, alone, made, arena, slope, error));
-        for (int k = 0; k < d->nby; k++) alone[k] = alone[k] || reads_formula(d->model, &g, k);
+        for (int k = 0; k < d->nby; k++)
+            alone[k] = alone[k] || !g.again[k] || reads_formula(d->model, &g, k);
         TRY(make_groups(d, &l, &g, g.nslot, alone, made, arena, slope, error));
     }
     for (int k = 0; k < d->nby; k++)
