@@ -444,13 +444,19 @@ void lwi_inverse_derivatives(const lw_model *model, lwi_state_derivatives *d, lw
     for (int i = 0; i < model->tree_nv; i++) d->effort[i] -= d->plus[i];
 }
 
+// Are there no forces but springs and dampers of joints of the tree?
+static bool springs_alone(const lw_model *model, const lwi_state_derivatives *d)
+{
+    return model->nforce == 0 || (d->spring_speed && d->nz == 0);
+}
+
 bool lwi_inverse_has_products(const lw_model *model, const lwi_state_derivatives *d,
                               const lwi_tree_work *work)
 {
     const difference of = {.model = model,
                            .d = (lwi_state_derivatives *)(uintptr_t)d,
                            .work = (lwi_tree_work *)(uintptr_t)work};
-    return !d->closed && (model->nforce == 0 || (d->spring_speed && d->nz == 0) || exact_here(&of));
+    return !d->closed && (springs_alone(model, d) || exact_here(&of));
 }
 
 void lwi_inverse_products_begin(const lw_model *model, lwi_state_derivatives *d,
@@ -458,9 +464,14 @@ void lwi_inverse_products_begin(const lw_model *model, lwi_state_derivatives *d,
                                 const double *vdot, const double *inputs)
 {
     const difference of = {model, d, work, t, q, v, inputs};
-    set_tangents(&of);
-    work->tangent = NULL;
-    lwi_tree_motion(model, work, t, q, v);
+    if (springs_alone(model, d)) { // they read coordinates of links alone
+        lwi_tree_position(model, t, q, work->link);
+        lwi_tree_rates(model, t, v, work->link);
+    } else {
+        set_tangents(&of);
+        work->tangent = NULL;
+        lwi_tree_motion(model, work, t, q, v);
+    }
     lwi_tree_world(model, work->link, work->R, work->r);
     lwi_tree_inertial_begin(model, &d->tree, work, t, v, vdot);
 }
