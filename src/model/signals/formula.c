@@ -96,8 +96,8 @@ int lwi_formula_word_length(const char *text, int at)
 // Takes an operator that is next: a symbol, or a whole word.
 static bool take(parser *p, const char *symbol_text)
 {
+    if (peek(p) != *symbol_text) return false;
     const int n = (int)strlen(symbol_text);
-    peek(p);
     if (strncmp(p->text + p->at, symbol_text, (size_t)n) != 0) return false;
     if (is_letter(symbol_text[0]) && lwi_formula_word_length(p->text, p->at) != n) return false;
     p->at += n;
@@ -204,7 +204,7 @@ static bool is_operator_word(const char *word, int length)
 static bool is_own_word(const char *word, int length)
 {
     for (int i = FIRST_CALL; i < FIRST_CALL + NCALL; i++)
-        if ((int)strlen(symbols[i].text) == length &&
+        if (symbols[i].text[0] == *word && (int)strlen(symbols[i].text) == length &&
             !memcmp(symbols[i].text, word, (size_t)length))
             return true;
     for (int i = 0; i < LWI_COUNT(distances); i++)
@@ -324,7 +324,7 @@ static lw_status parse_number(parser *p)
 {
     const int at = p->at;
     const char *end = lwi_number_end(p->text + at);
-    const double value = end ? strtod(p->text + at, NULL) : 0;
+    const double value = end ? lwi_number_value(p->text + at) : 0;
     if (!end || is_digit(*end) || *end == '.')
         return lwi_formula_fail(p->text, at, 1, p->error,
                                 "expected a number written as in JSON (1, 0.5, 1e-3)");

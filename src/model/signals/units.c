@@ -2,6 +2,7 @@
 #include "model/signals/units.h"
 
 #include "base/assert.h"
+#include "base/numbers.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -103,7 +104,8 @@ static void from_row(const row *r, int ten, lwi_unit *unit)
 static const row *find_row(const char *name, int length)
 {
     for (int i = 0; i < LWI_COUNT(rows); i++)
-        if ((int)strlen(rows[i].name) == length && !memcmp(rows[i].name, name, (size_t)length))
+        if (rows[i].name[0] == name[0] && (int)strlen(rows[i].name) == length &&
+            !memcmp(rows[i].name, name, (size_t)length))
             return &rows[i];
     return NULL;
 }
@@ -116,6 +118,7 @@ bool lwi_unit_find(const char *name, int length, lwi_unit *unit)
         return true;
     }
     for (int i = 0; i < LWI_COUNT(prefixes); i++) {
+        if (prefixes[i].text[0] != name[0]) continue;
         const int n = (int)strlen(prefixes[i].text);
         if (n >= length || memcmp(name, prefixes[i].text, (size_t)n) != 0) continue;
         r = find_row(name + n, length - n);
@@ -194,6 +197,7 @@ const char *const *lwi_unit_names(int *count)
 double lwi_unit_value(const char *number, int length, const lwi_unit *unit)
 {
     char text[400];
+    if (unit->ten == 0) return lwi_number_value(number) * unit->times / unit->per;
     const char *mark = memchr(number, 'e', (size_t)length);
     if (!mark) mark = memchr(number, 'E', (size_t)length);
     const int digits = mark ? (int)(mark - number) : length;
