@@ -2,6 +2,7 @@
 #include "analysis/slope_fields.h"
 
 #include "analysis/dependence.h"
+#include "batch/vary.h"
 #include "loops/cut_state.h"
 #include "model/signals/formula.h"
 
@@ -11,7 +12,6 @@
 #define ROUND_OFF                                                                                  \
     1e-9 // of changes of the start [rad, m, 1/s, signals] by changes of parameters by their values
 #define SAME 1e-13 // of the value of a field and its expression
-#define AGREE 1e-8 // of the model's change by all parameters, and the sum of its parts
 
 static lw_status no_memory(lw_error *error)
 {
@@ -293,17 +293,11 @@ static void assign_groups(fields *f)
     }
 }
 
-typedef struct varied_group {
-    const fields *f;
-    int group;
-} varied_group;
-
-// The model with other fields.  They need not be possible together: a rod without inertia about its axis has none that
-// could change alone.
-static lw_status make_variant(void *user, const lw_model *model, int steps,
-                              const lw_allocator *allocator, lw_model **varied, lw_error *error)
+// The model with other fields [n].  They need not be possible together: a rod without inertia about its axis has none
+// that could change alone.
+static lw_status make_model(const fields *f, const lw_model *model, const double *value,
+                            const lw_allocator *allocator, lw_model **varied, lw_error *error)
 {
-    const varied_group *v = user;
     struct lw_builder builder = {.allocator = *allocator, .desc = model->desc};
     lwi_description *desc = &builder.desc;
     lwi_arena arena;
@@ -318,13 +312,11 @@ static lw_status make_variant(void *user, const lw_model *model, int steps,
         if (desc->njoint)
             memcpy(desc->joint, model->desc.joint, (size_t)desc->njoint * sizeof *desc->joint);
         for (int i = 0; i < desc->nbody; i++) desc->body[i].inertia_check = LW_INERTIA_ACCEPT;
-        for (int i = 0; i < v->f->n; i++) {
-            const field *x = &v->f->field[i];
-            if (x->group != v->group) continue;
+        for (int i = 0; i < f->n; i++) {
+            const field *x = &f->field[i];
             char *item = x->list == LWI_STATED_BODY ? (char *)&desc->body[x->item]
                                                     : (char *)&desc->joint[x->item];
-            const double value = x->value + steps * x->step;
-            memcpy(item + x->offset, &value, sizeof value);
+            memcpy(item + x->offset, &value[i], sizeof value[i]);
         }
         status = lw_model_create(&builder, varied, error);
     } else {
@@ -332,6 +324,23 @@ static lw_status make_variant(void *user, const lw_model *model, int steps,
     }
     lwi_arena_free(&arena);
     return status;
+}
+
+typedef struct varied_group {
+    const fields *f;
+    int group;
+    double *value; // [n] scratch
+} varied_group;
+
+static lw_status make_variant(void *user, const lw_model *model, int steps,
+                              const lw_allocator *allocator, lw_model **varied, lw_error *error)
+{
+    const varied_group *v = user;
+    for (int i = 0; i < v->f->n; i++) {
+        const field *x = &v->f->field[i];
+        v->value[i] = x->value + (x->group == v->group ? steps * x->step : 0);
+    }
+    return make_model(v->f, model, v->value, allocator, varied, error);
 }
 
 // Is a change of the model one of numbers alone?
@@ -389,7 +398,8 @@ static bool all_owned(const fields *f, int group, const lwi_slope *whole)
 static lw_status make_group(fields *f, int group, lwi_arena *arena, lw_error *error)
 {
     lwi_slope whole;
-    varied_group v = {f, group};
+    varied_group v = {f, group, LWI_PUSH(arena, double, f->n)};
+    if (!v.value) return no_memory(error);
     const lwi_slope_variants of = {"fields", make_variant, &v};
     lw_status status = lwi_slope_create_of(f->d->model, f->d->numbers, &of, 1, arena, &whole, NULL);
     if (status == LW_ERR_MEMORY) return no_memory(error);
@@ -472,62 +482,86 @@ static lw_status make_slopes(fields *f, double *dense, lwi_arena *arena, lwi_slo
 
 // ---------------------------------------------------------------------------------- all of them in the file
 
-// Numbers of one unit about number i: of a node its mass, first moments or inertias.
-static void kin_of(const lwi_model_numbers *n, int i, int *first, int *end)
+/** The model of the file with other parameters, and that of the description with the fields that follow. */
+typedef struct file_and_fields {
+    const fields *f;
+    lwi_vary *vary;    // [n] of the file
+    double *parameter; // [n] their values
+    int n;
+    const double *value;     // [fields]
+    const lw_model *of_file; // the side of the file
+} file_and_fields;
+
+enum { SIDE_OF_FILE = -2 }; // the first; the others have the fields
+
+static lw_status make_side(void *user, const lw_model *model, int steps,
+                           const lw_allocator *allocator, lw_model **varied, lw_error *error)
 {
-    *first = i, *end = i + 1;
-    if (i < n->inertia || i >= n->frame) return;
-    static const int part[] = {0, 1, 4, 10};
-    const int in = (i - n->inertia) % 10, of = in < 1 ? 0 : in < 4 ? 1 : 2;
-    *first = i - in + part[of];
-    *end = i - in + part[of + 1];
+    file_and_fields *w = user;
+    if (steps != SIDE_OF_FILE) return make_model(w->f, model, w->value, allocator, varied, error);
+    TRY(lwi_vary_model(model, w->f->l->document, w->vary, w->n, w->parameter, NULL, NULL, allocator,
+                       varied, error));
+    w->of_file = *varied;
+    return LW_OK;
 }
 
-// sum, size [numbers]: of the parts, with signs and without.
-static bool agrees(const fields *f, const lwi_slope *whole, double *sum, const double *size)
+// Has the model the fields?
+static bool has_fields(const fields *f, const lw_model *model, const double *value)
 {
-    const lwi_model_numbers *n = f->d->numbers;
-    for (int i = 0; i < whole->count; i++) sum[whole->number[i]] -= whole->change[i];
-    for (int i = 0; i < n->n; i++) {
-        double all = 0, link = 0;
-        int first, end;
-        if (sum[i] == 0) continue;
-        kin_of(n, i, &first, &end);
-        for (int k = first; k < end; k++) all = fmax(all, size[k]);
-        for (int k = i - (i - n->inertia) % 10; i < n->frame && k < n->frame && k <= i; k++)
-            link = fmax(link, size[k]);
-        if (fabs(sum[i]) > AGREE * all + SAME * link) return false;
+    for (int i = 0; i < f->n; i++) {
+        const field *x = &f->field[i];
+        double stated;
+        memcpy(&stated, item_of(model, x) + x->offset, sizeof stated);
+        if (fabs(stated - value[i]) > SAME * (fabs(stated) + fabs(value[i]) + x->step))
+            return false;
     }
     return true;
 }
 
-// Varies all of the parameters together in the file, by parts of their steps at random.
-static lw_status test_together(const fields *f, const lwi_slope *slope, lwi_arena *arena,
-                               bool *agree, lw_error *error)
+// value [n] := fields where each parameter that is taken differs by a part of its step at random.
+static lw_status vary_all(fields *f, double *value, lwi_arena *arena, file_and_fields *w,
+                          lw_error *error)
 {
+    const lwi_statements *s = f->dependence.stated;
     const int nby = f->d->nby;
-    int n = 0;
-    lwi_slope whole;
-    double *part = LWI_PUSH(arena, double, nby), *sum = LWI_PUSH(arena, double, f->d->numbers->n),
-           *size = LWI_PUSH(arena, double, f->d->numbers->n);
-    if (!part || !sum || !size) return LW_ERR_MEMORY;
+    double *part = LWI_PUSH(arena, double, nby);
+    if (!part) return LW_ERR_MEMORY;
     lwi_cut_scatter(nby, 7, part);
     for (int k = 0; k < nby; k++) {
         if (!f->taken[k] && !f->l->held[k]) continue;
-        lwi_slope_parameter *p = &f->l->varied[n++];
-        *p = f->l->parameter[k];
-        p->step = f->taken[k] ? p->step * (0.5 + 0.5 * part[k]) : 0;
-        for (int i = 0; f->taken[k] && i < slope[k].count; i++) {
-            sum[slope[k].number[i]] += p->step * slope[k].change[i];
-            size[slope[k].number[i]] += fabs(p->step * slope[k].change[i]);
-        }
+        const lwi_slope_parameter *p = &f->l->parameter[k];
+        const double step = f->taken[k] ? 2 * p->step * (0.5 + 0.5 * part[k]) : 0;
+        TRY(lwi_vary_resolve(f->d->model, p->name, &w->vary[w->n], error));
+        w->parameter[w->n++] = p->value + step;
+        if (f->taken[k]) f->value[f->index[k]] += step * s->parameter[f->index[k]].unit_value;
     }
+    for (int i = 0; i < f->norder; i++)
+        f->value[f->order[i]] = f->unit[f->order[i]] * evaluate(&f->program[f->order[i]], f->value);
+    for (int i = 0; i < f->n; i++) value[i] = evaluate(&f->field[i].program, f->value);
+    for (int j = 0; j < s->nparameter; j++) f->value[j] = s->parameter[j].value;
+    return LW_OK;
+}
+
+// Varies all of the parameters together: is the model of the file that of the description with the same fields?
+static lw_status test_together(fields *f, lwi_arena *arena, bool *agree, lw_error *error)
+{
+    lwi_slope whole;
+    double *value = LWI_PUSH(arena, double, f->n);
+    file_and_fields w = {.f = f,
+                         .vary = LWI_PUSH(arena, lwi_vary, f->d->nby),
+                         .parameter = LWI_PUSH(arena, double, f->d->nby),
+                         .value = value};
+    if (!value || !w.vary || !w.parameter) return LW_ERR_MEMORY;
+    TRY(vary_all(f, value, arena, &w, error));
     *agree = false;
-    const lw_status status = lwi_slope_create(f->d->model, f->l->document, f->d->numbers,
-                                              f->l->varied, n, 1, arena, &whole, NULL);
+    const lwi_slope_variants of = {"fields", make_side, &w};
+    // the weight of that side is 1/12
+    const lw_status status =
+        lwi_slope_create_of(f->d->model, f->d->numbers, &of, 1.0 / 12, arena, &whole, NULL);
     if (status != LW_OK) return status == LW_ERR_MEMORY ? status : LW_OK;
     const lw_status tested = lwi_slope_test(&whole, f->d->numbers, &f->l->probe, arena, error);
-    *agree = tested == LW_OK && of_numbers(f, &whole) && agrees(f, &whole, sum, size);
+    *agree = tested == LW_OK && whole.count == 0 && of_numbers(f, &whole) &&
+             has_fields(f, w.of_file, value);
     lwi_slope_destroy(&whole);
     return tested;
 }
@@ -589,7 +623,7 @@ static lw_status make_all(fields *f, lwi_arena *arena, lwi_slope *slope, bool *m
     double *dense = LWI_PUSH(arena, double, f->d->numbers->n);
     if (!dense) return LW_ERR_MEMORY;
     TRY(make_slopes(f, dense, arena, slope));
-    TRY(test_together(f, slope, arena, &agree, error));
+    TRY(test_together(f, arena, &agree, error));
     for (int k = 0; k < f->d->nby; k++) made[k] = agree && f->taken[k];
     return LW_OK;
 }

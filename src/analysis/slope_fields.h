@@ -7,7 +7,7 @@
 //
 // The first factor needs four variants of the model for fields of different bodies and joints together, for any number
 // of parameters; the second one is a difference of the expressions alone, which are compiled once.  In the end all of these
-// parameters are varied together in the file: where the model changes otherwise, none is taken.
+// parameters are varied together in the file: where its model is another one than that with the same fields, none is taken.
 //                                                       Cost: eight variants or more, fields times parameters evaluations.
 #ifndef LWI_ANALYSIS_SLOPE_FIELDS_H
 #define LWI_ANALYSIS_SLOPE_FIELDS_H
