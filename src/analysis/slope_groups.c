@@ -6,13 +6,14 @@
 #include "kinematics/displacement.h"
 #include "loops/cut_state.h"
 #include "model/forces/item.h"
+#include "system/system.h"
 
 #include <math.h>
 #include <string.h>
 
 #define ROUND_OFF                                                                                  \
     1e-9 // of changes of the start [rad, m, 1/s] by changes of parameters by their values
-#define SAME_PART 1e-3 // of parts of steps, in their distance
+#define SAME_PART 1e-8 // of parts of steps; derivatives of numbers have eleven digits
 
 // ------------------------------------------------------------------------------------------- groups
 
@@ -166,10 +167,11 @@ typedef struct variation {
         *second; // [numbers] derivatives of the second time; NULL: none, items are not shared
 } variation;
 
-// The part of a parameter's step in the second variation.
+// The part of a parameter's step in the second variation.  Equally spaced ones would be means of each other: a product of
+// two parameters would appear as a number of a third one.
 static double part_of(const groups *g, int k, int members)
 {
-    return 0.5 + 0.5 * (1 + g->rank[k]) / members;
+    return 0.5 + 0.5 * (1 + 0.5 * lwi_system_pseudorandom(g->rank[k], 0) + g->rank[k]) / members;
 }
 
 enum { NOTHING = -2 };
@@ -181,7 +183,7 @@ static int owner_of(const lwi_slopes_desc *d, const groups *g, const variation *
     const double part = v->second ? v->second[number] / v->whole->change[i] : 0;
     for (int k = 0; slot >= 0 && k < g->nby; k++)
         if (g->of[k] == v->group && g->touch[k * g->nslot + slot] &&
-            (!v->second || fabs(part - part_of(g, k, v->members)) <= SAME_PART / v->members))
+            (!v->second || slot < g->nown || fabs(part - part_of(g, k, v->members)) <= SAME_PART))
             return k;
     return -1;
 }
@@ -320,8 +322,10 @@ static int rank_members(groups *g, int group)
 }
 
 // second [numbers] := derivatives of the numbers by the members together, each by a part of its step.
+// varied: that is possible, and no number changes that the whole leaves as it is, as a quotient of two members.
 static lw_status vary_parts(const lwi_slopes_desc *d, const lwi_slopes_listed *l, const groups *g,
-                            int group, int members, lwi_arena *arena, double *second, bool *varied)
+                            const lwi_slope *whole, int group, int members, lwi_arena *arena,
+                            double *second, bool *varied)
 {
     lwi_slope parts;
     const int n = choose(l, g, group, -1);
@@ -332,7 +336,13 @@ static lw_status vary_parts(const lwi_slopes_desc *d, const lwi_slopes_listed *l
         lwi_slope_create(d->model, l->document, d->numbers, l->varied, n, 1, arena, &parts, NULL);
     *varied = status == LW_OK;
     if (!*varied) return status == LW_ERR_MEMORY ? status : LW_OK;
-    for (int i = 0; i < parts.count; i++) second[parts.number[i]] = parts.change[i];
+    int beside = 0;
+    for (int i = 0; i < parts.count; i++) {
+        second[parts.number[i]] = parts.change[i];
+        beside += parts.change[i] != 0;
+    }
+    for (int i = 0; i < whole->count; i++) beside -= second[whole->number[i]] != 0;
+    *varied = beside == 0;
     lwi_slope_destroy(&parts);
     return LW_OK;
 }
@@ -350,7 +360,7 @@ static lw_status make_parts(const lwi_slopes_desc *d, const lwi_slopes_listed *l
     if (shares(g, group)) {
         second = LWI_PUSH(arena, double, d->numbers->n);
         if (!second) return LW_ERR_MEMORY;
-        TRY(vary_parts(d, l, g, group, members, arena, second, &varied));
+        TRY(vary_parts(d, l, g, whole, group, members, arena, second, &varied));
     }
     const variation v = {group, members, whole, second};
     if (!varied || !separates(d, g, &v)) dissolve(g, group);

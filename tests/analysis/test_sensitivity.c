@@ -359,6 +359,34 @@ static void test_groups_by_adjoint(void **state)
     adjoint_agrees(grouped_text, LWI_COUNT(by), by, 1e-7, 1e-8);
 }
 
+// Derivatives of columns of motions, for which parameters are varied together.
+static void columns_agree(const char *text, const char *columns, int n, const char *const *by)
+{
+    lw_options options;
+    lw_model *model = parse(text, &options);
+    lw_sensitivity *s[2];
+    lw_error error;
+    for (int m = 0; m < 2; m++) {
+        options.rtol = options.atol = 1e-13;
+        const lw_sensitivity_desc desc = {.size = sizeof desc,
+                                          .by = by,
+                                          .nby = n,
+                                          .columns = columns,
+                                          .options = &options,
+                                          .method = m ? LW_SENSITIVITY_ADJOINT
+                                                      : LW_SENSITIVITY_DIFFERENCES};
+        lwt_ok(lw_sensitivity_create(model, &desc, &s[m], &error), &error);
+    }
+    for (int c = 0; c < lw_sensitivity_columns(s[0]); c++)
+        for (int k = 0; k < n; k++) {
+            const double expected = lw_sensitivity_at(s[0], k, c, LW_STATISTIC_LAST, NULL);
+            assert_true(fabs(expected) > 1e-6);
+            lwt_near(lw_sensitivity_at(s[1], k, c, LW_STATISTIC_LAST, NULL), expected, 1e-9);
+        }
+    for (int m = 0; m < 2; m++) lw_sensitivity_destroy(s[m]);
+    lw_model_destroy(model);
+}
+
 // Parameters of the same force and of the same formula share two variations; numbers of several parameters do not.
 static void test_shared_items_by_adjoint(void **state)
 {
@@ -400,31 +428,32 @@ static void test_shared_items_by_adjoint(void **state)
             const char *more = strstr(text, "MORE"), *c2 = strstr(text, "c2*A");
             snprintf(all, sizeof all, "%.*s%s%.*s%s%s", (int)(more - text), text, of[i].more,
                      (int)(c2 - more - 4), more + 4, of[i].damping, c2 + 4);
-            lw_options options;
-            lw_model *model = parse(all, &options);
-            lw_sensitivity *s[2];
-            lw_error error;
-            for (int m = 0; m < 2; m++) {
-                options.rtol = options.atol = 1e-13;
-                const lw_sensitivity_desc desc = {.size = sizeof desc,
-                                                  .by = by,
-                                                  .nby = n,
-                                                  .columns = "body.b.x,joint.P.qd0",
-                                                  .options = &options,
-                                                  .method = m ? LW_SENSITIVITY_ADJOINT
-                                                              : LW_SENSITIVITY_DIFFERENCES};
-                lwt_ok(lw_sensitivity_create(model, &desc, &s[m], &error), &error);
-            }
-            for (int c = 0; c < 2; c++)
-                for (int k = 0; k < n; k++) {
-                    const double expected = lw_sensitivity_at(s[0], k, c, LW_STATISTIC_LAST, NULL);
-                    assert_true(fabs(expected) > 1e-6);
-                    lwt_near(lw_sensitivity_at(s[1], k, c, LW_STATISTIC_LAST, NULL), expected,
-                             1e-9);
-                }
-            for (int m = 0; m < 2; m++) lw_sensitivity_destroy(s[m]);
-            lw_model_destroy(model);
+            columns_agree(all, "body.b.x,joint.P.qd0", n, by);
         }
+}
+
+// Numbers of two parameters, which a third one shares a formula with: equal steps of both appear as a step between them or
+// as none.
+static void test_products_by_adjoint(void **state)
+{
+    (void)state;
+    static const char *const formula[] = {"-a*c*A.q0 - b*A.qd0", "-a/c*A.q0 - b*A.qd0",
+                                          "-(a + c/7*2)*A.q0 - b*A.qd0",
+                                          "-(a + 4e-4*c)*A.q0 - b*A.qd0"};
+    static const char *const by[] = {"a", "b", "c"};
+    for (int i = 0; i < LWI_COUNT(formula); i++) {
+        char text[800];
+        snprintf(text, sizeof text,
+                 "linkwork: 1\n"
+                 "parameters: {a: 2, b: 5, c: 7}\n"
+                 "functions: {u: {type: formula, of: \"%s\"}}\n"
+                 "bodies: {r: {mass: 2, com: [0.5, 0, 0], inertia: [0.01, 0.2, 0.2, 0, 0, 0]}}\n"
+                 "joints: {A: {type: revolute, between: [ground, r], at: [0, 0, 0],\n"
+                 "    axis: [0, 1, 0], q: [0.3], qd: [1.1], effort: {q0: u}}}\n"
+                 "simulation: {duration: 0.5}\n",
+                 formula[i]);
+        columns_agree(text, "joint.A.q0", LWI_COUNT(by), by);
+    }
 }
 
 // A rope becomes taut: the derivative is wrong by more than the tolerance, and the warning names it.
@@ -712,6 +741,7 @@ int main(void)
                                        cmocka_unit_test(test_loose_loop_by_adjoint),
                                        cmocka_unit_test(test_groups_by_adjoint),
                                        cmocka_unit_test(test_shared_items_by_adjoint),
+                                       cmocka_unit_test(test_products_by_adjoint),
                                        cmocka_unit_test(test_corner_by_adjoint),
                                        cmocka_unit_test(test_jump_by_adjoint),
                                        cmocka_unit_test(test_bushing_at_180_degrees),
