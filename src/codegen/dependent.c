@@ -120,6 +120,41 @@ static void alone(system_of *s, const lwi_elements *elements, const lwi_loop_blo
     for (int k = 0; k < s->n; k++) s->y[k] = mul(g, minus, s->b[k * s->rows]);
 }
 
+static val length2(const system_of *s, const lwi_loop_block *block, const val *J, int nv,
+                   const int *row, int iv)
+{
+    val sum = lit(s->g, 0);
+    for (int i = 0; i < s->rows; i++) {
+        const val x = J[block->row[row[i]] * nv + iv];
+        sum = madd(s->g, sum, x, x);
+    }
+    return sum;
+}
+
+// Columns that vanish are independent of no other, though their directions may be: squared lengths relative to the mean
+// of all columns of the block.
+static void add_lengths(system_of *s, const lwi_loop_block *block, const val *J, int nv,
+                        const int *row)
+{
+    lwi_codegen_graph *g = s->g;
+    val sum = lit(g, 0);
+    double known;
+    int n = 0;
+    for (int k = 0; k < block->ny + block->nz; k++) {
+        const int iv = k < block->ny ? block->y[k] : block->z[k - block->ny];
+        const val length = length2(s, block, J, nv, row, iv);
+        if (lwi_codegen_graph_known(g, length, &known) && known == 0) continue;
+        sum = add(g, sum, length);
+        n++;
+    }
+    const val scale = mul(g, lit(g, n), inverse(g, sum));
+    for (int k = 0; k < block->ny; k++) {
+        const val length = length2(s, block, J, nv, row, block->y[k]);
+        if (lwi_codegen_graph_known(g, length, &known) && known > 0) continue; // it never vanishes
+        s->margin[s->nmargin++] = mul(g, length, scale);
+    }
+}
+
 // `margin` NULL: solves; else only fills it, and returns how many there are.
 static lw_status solve(system_of s, const lwi_elements *elements, const lwi_loop_block *block,
                        const val *J, const val *b, lwi_arena *arena, int *nmargin)
@@ -145,6 +180,7 @@ static lw_status solve(system_of s, const lwi_elements *elements, const lwi_loop
         for (int k = 0; k < ny; k++) s.w[k * s.rows + i] = J[block->row[row[i]] * nv + block->y[k]];
         for (int k = 0; k < n; k++) s.b[k * s.rows + i] = b[k * block->nrow + row[i]];
     }
+    if (s.margin) add_lengths(&s, block, J, nv, row);
     if (s.rows == ny && ny == 1)
         alone(&s, elements, block);
     else if (s.rows == ny && ny <= 3)

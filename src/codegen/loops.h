@@ -45,8 +45,8 @@ lw_status lwi_block_solve(lwi_codegen_graph *g, const lwi_elements *elements,
                           lwi_arena *arena);
 
 /** Squared parts of the dependent motions of a block, in its rows, that are independent of the others, relative to their
- *  lengths: at most 1; 0 where the block has no solution.
- *  @param margin  [block ny] out;  @param n  out: how many of them
+ *  lengths, and their squared lengths relative to the mean of the block: 0 where the block has no solution.
+ *  @param margin  [2 block ny] out;  @param n  out: how many of them
  *  @return LW_ERR_MEMORY */
 lw_status lwi_block_margins(lwi_codegen_graph *g, const lwi_elements *elements,
                             const lwi_loop_block *block, const val *J, val *margin, int *n,

@@ -75,10 +75,12 @@ lw_status lwi_generate_margins(lwi_codegen_graph *g, const lwi_elements *element
 {
     (void)error;
     const int q = lwi_codegen_graph_array(g, "q"), out = lwi_codegen_graph_array(g, "margin");
+    const lwi_walk walk = {g, elements, q, -1, NULL};
     lwi_closures c;
-    val *margin;
+    val *margin = LWI_PUSH(arena, val, 2 * elements->model->tree_nv);
     int count = 0;
-    TRY(begin(g, elements, q, arena, &c, &margin));
+    if (!margin) return LW_ERR_MEMORY;
+    TRY(lwi_closures_create(&walk, arena, &c));
     for (int k = 0; k < elements->loops->nblock; k++) {
         int n;
         TRY(lwi_block_margins(g, elements, &elements->loops->block[k], c.J, margin, &n, arena));
