@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The adjoint gradient of a run in multiples of one run, and its error: a table.
 
-usage: adjoint.py --program LINKWORK [--count] [--cases A,B] [--by 1,10,100] [--lengths 1,4] [--keep FOLDER]
+usage: adjoint.py --program LINKWORK [--count] [--cases A,B] [--by 1,10,100] [--lengths 1,4] [--tolerance 1e-10]
+                  [--keep FOLDER]
 
 Mechanisms: a four-bar with a spring, a Stewart platform on six springs with dampers, a chain of 64 links with springs, a
 chain of 16 links with springs between points and torques of formulas that read several joints and bodies.
@@ -21,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 
-TOLERANCE, FINE = "1e-10", "1e-12"
+FINE = "1e-12"
 
 
 def four_bar(steps):
@@ -172,6 +173,7 @@ def main():
     parser.add_argument("--cases", default=",".join(CASES))
     parser.add_argument("--by", default="1,10,100")
     parser.add_argument("--lengths", default="1", help="multiples of the durations")
+    parser.add_argument("--tolerance", default="1e-10", help="of the run and of the adjoint")
     parser.add_argument("--keep", help="folder for the models")
     a = parser.parse_args()
     print(f"{'case':10} {'duration':>8} {'parameters':>10} {'run':>10} {'adjoint':>10} {'runs':>6} {'error':>8}")
@@ -183,9 +185,9 @@ def main():
                 for count in map(int, a.by.split(",")):
                     by = names[:: len(names) // count][:count]
                     read = [a.program, "check", str(path)]
-                    run = [a.program, "run", str(path), "--integrator", "verner87", "--rtol", TOLERANCE, "--atol", TOLERANCE,
+                    run = [a.program, "run", str(path), "--integrator", "verner87", "--rtol", a.tolerance, "--atol", a.tolerance,
                            "--columns", column, "-o", str(pathlib.Path(scratch) / "out.csv"), "--quiet"]
-                    commands = (read, run, gradient(a.program, path, by, column, "adjoint", TOLERANCE))
+                    commands = (read, run, gradient(a.program, path, by, column, "adjoint", a.tolerance))
                     turns = [[used(c, a.count) for c in commands] for _ in range(1 if a.count else 3)]
                     base, one, all_ = (min(turn[i][0] for turn in turns) for i in range(3))
                     exact = used(gradient(a.program, path, by, column, "forward", FINE), False)[1]
