@@ -26,6 +26,8 @@ static lw_status load(processor *p, const char *path, lw_error *error)
     }
     if (p->library && p->kernel[LWI_KERNELS - 1]) return LW_OK;
     const char *reason = dlerror();
+    if (p->library) dlclose(p->library);
+    p->library = NULL;
     return lwi_fail(error, LW_ERR_UNSUPPORTED, "device cpu: %s cannot be loaded: %s", path,
                     reason ? reason : "no reason given");
 }

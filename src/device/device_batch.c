@@ -3,6 +3,7 @@
 #include "codegen/sources.h"
 #include "device/device.h"
 #include "model/events.h"
+#include "simulate/options.h"
 
 #include <limits.h>
 #include <math.h>
@@ -49,6 +50,7 @@ static lw_status check_options(lw_device_batch *b, const lw_device_batch_desc *d
         options = *desc->options;
     else
         lw_options_default(&options);
+    TRY(lwi_options_check(&options, &b->error));
     b->adaptive = !strcmp(options.integrator, "auto") || !strcmp(options.integrator, "dopri54");
     if (!b->adaptive && strcmp(options.integrator, "rk4") != 0)
         return lwi_fail(&b->error, LW_ERR_UNSUPPORTED,
@@ -61,8 +63,6 @@ static lw_status check_options(lw_device_batch *b, const lw_device_batch_desc *d
                         "step %g: on a device dopri54 has no largest step: expected 0", b->step);
     if (!b->adaptive && !(b->step > 0 && isfinite(b->step)))
         return lwi_fail(&b->error, LW_ERR_ARGUMENT, "step %g: rk4 needs one > 0", b->step);
-    if (b->adaptive && !(b->rtol > 0 || b->atol > 0))
-        return lwi_fail(&b->error, LW_ERR_ARGUMENT, "rtol, atol: expected one of them > 0");
     return LW_OK;
 }
 

@@ -247,6 +247,10 @@ static void what_is_missing_is_said(void **state)
     lw_options options;
     lw_error error;
     lw_options_default(&options);
+    options.rtol = -1;
+    refused(model, LW_ERR_ARGUMENT, "rtol: -1 is not a positive number",
+            (lw_device_batch_desc){.options = &options});
+    lw_options_default(&options);
     OK(lw_options_set(&options, "integrator", "bdf", &error));
     refused(model, LW_ERR_UNSUPPORTED, "integrator 'bdf'",
             (lw_device_batch_desc){.options = &options});
