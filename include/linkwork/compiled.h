@@ -61,7 +61,8 @@ LW_API lw_compiled_info lw_compiled_about(const lw_compiled *compiled);
 // leave their results undefined; each state has the bits of a single call.
 
 /** Accelerations vdot [tree nv] from efforts tau [tree nv], NULL: zero, as lw_forward_dynamics; with loops q and v must
- *  satisfy them.      @return LW_ERR_SINGULAR; LW_ERR_UNSUPPORTED: rates_only */
+ *  satisfy them.      @return LW_ERR_SINGULAR; LW_ERR_UNSUPPORTED: rates_only, or a model with
+ *          prescribed motions, signals or inputs */
 LW_API lw_status lw_compiled_forward_dynamics(const lw_compiled *compiled, const double *q,
                                               const double *v, const double *tau, double *vdot);
 /** @param q  [count][tree nq];  @param v, tau, vdot  [count][tree nv]

@@ -12,15 +12,17 @@
 // nothing.
 #include "codegen/articulated.h"
 
+#include "codegen/refuse.h"
+
 lw_status lwi_articulated_singular(const lwi_sweep *s, int i, lw_error *error)
 {
     const lwi_element *e = &s->motion.elements->list[i];
     char name[200];
     lwi_element_name(s->motion.elements, e, name, sizeof name);
-    return lwi_fail(error, LW_ERR_UNSUPPORTED,
-                    "no code can be generated: nothing resists %s: the bodies that it moves "
-                    "have no inertia there",
-                    name);
+    const int joint = e->node->joint;
+    const lw_model *m = s->motion.elements->model;
+    return lwi_refuse(m, joint < 0 ? (lw_place){0} : lwi_joint_place(m, joint), error,
+                      "nothing resists %s: the bodies that it moves have no inertia there", name);
 }
 
 // Rigid body and bias wrench.
@@ -134,6 +136,16 @@ static bool eliminate_ball(lwi_sweep *s, int i)
     return true;
 }
 
+// A prescribed motion: its acceleration is a part of the bias.
+static void pass_prescribed(lwi_sweep *s, int i)
+{
+    const lwi_body_values *b = &s->motion.body[i];
+    val c[6];
+    for (int k = 0; k < 3; k++) c[k] = b->l[k], c[3 + k] = b->k[k];
+    lwi_art_apply(s->motion.graph, c, &s->art[i], c);
+    lwi_add(s->motion.graph, 6, s->art[i].p, c);
+}
+
 // All six: A = M^-1 (tau - p)
 static bool eliminate_base(lwi_sweep *s, int i)
 {
@@ -210,6 +222,10 @@ void lwi_articulated_respond(lwi_sweep *s, int i, const val ground[6])
 lw_status lwi_articulated_eliminate(lwi_sweep *s, int i, lw_error *error)
 {
     const lwi_k_kind kind = s->motion.elements->list[i].kind;
+    if (s->motion.elements->list[i].driven) {
+        pass_prescribed(s, i);
+        return LW_OK;
+    }
     const bool regular = kind == LWI_K_BALL   ? eliminate_ball(s, i)
                          : kind == LWI_K_BASE ? eliminate_base(s, i)
                                               : eliminate_screw(s, i);

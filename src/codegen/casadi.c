@@ -200,6 +200,10 @@ void lwi_casadi_print(FILE *file, const char *name, const lwi_elements *elements
             "    for (int i = 0; !arg && i < n; i++) room[i] = 0;\n"
             "    return arg ? arg : room;\n}\n",
             name, lw_version(), name, name);
+    bool chooses = false;
+    for (int i = 0; i < LWI_CASADI_JACOBIANS; i++)
+        chooses |= lwi_codegen_graph_has(&graph[i], LWI_OP_SELECT);
+    if (chooses) lwi_codegen_print_choose("static inline double", file);
     if (elements->loops) lwi_codegen_print_check(file);
     for (int i = 0; i < (int)(sizeof signatures / sizeof signatures[0]); i++) {
         if (!lwi_codegen_applies(elements, signatures[i].function)) continue;

@@ -14,7 +14,7 @@ static lw_status list(const lw_model *m, lwi_arena *arena, lwi_auxiliary *angles
         const lwi_joint *joint = &m->joint[angles->item[i].joint];
         const lwi_coordinate_form *form = &joint->type->coordinate[angles->item[i].coordinate];
         const bool simple = joint->type->scalar && form->kind == LWI_COORDINATE_TURN;
-        if (!simple || joint->mount.present) *count = -1;
+        if (!simple) *count = -1;
     }
     return LW_OK;
 }
@@ -35,9 +35,9 @@ lw_status lwi_generate_closing_rates(lwi_codegen_graph *g, const lwi_elements *e
 {
     (void)error;
     const lw_model *m = elements->model;
-    const int q = lwi_codegen_graph_array(g, "q"), v = lwi_codegen_graph_array(g, "v");
-    const int out = lwi_codegen_graph_array(g, "angledot");
-    const lwi_walk walk = {g, elements, q, v, NULL};
+    lwi_walk walk;
+    TRY(lwi_walk_begin(g, elements, LWI_READS_SPEEDS, arena, &walk));
+    const int out = lwi_codegen_graph_result(g, "angledot");
     lwi_auxiliary angles;
     lwi_sides sides;
     int count;
@@ -46,8 +46,7 @@ lw_status lwi_generate_closing_rates(lwi_codegen_graph *g, const lwi_elements *e
     for (int i = 0; i < count; i++) {
         const lwi_joint *joint = &m->joint[angles.item[i].joint];
         val e[3], dw[3];
-        lwi_sides_place(&sides, (lwi_attachment){joint->body1, joint->R1, joint->r1},
-                        (lwi_attachment){joint->body2, joint->R2, joint->r2});
+        lwi_sides_joint(&sides, joint);
         lwi_place_axis(&sides.frame[0], LWI_Z, e);
         for (int k = 0; k < 3; k++) dw[k] = sub(g, sides.frame[1].w[k], sides.frame[0].w[k]);
         lwi_codegen_graph_output(g, out, i, lwi_codegen_dot(g, 3, e, dw));

@@ -8,13 +8,14 @@
 //   along     e.d                J: e.(v2 - v1 - w1 x d)
 //   axes      e.f                J: (f x e).(w2 - w1)
 //   length    (d.d - L^2) / 2L   J: d.(v2 - v1) / L
+//   driven    e.d - f(t)         J: as along; a hinge: the sine of its angle less f(t), z.(w2 - w1)
 #include "codegen/closures.h"
 
 #include "codegen/loops.h"
+#include "codegen/refuse.h"
 #include "codegen/sides.h"
-#include <string.h>
 
-static const char head[] = "no code can be generated";
+#include <string.h>
 
 // --------------------------------------------------------------------------------------- which there are
 
@@ -25,21 +26,27 @@ const char *lwi_closing_name(const lwi_elements *elements, int k)
     return m->joint[joint].name;
 }
 
-static lw_status check_cut(const lwi_joint *joint, lw_error *error)
+static lw_status check_cut(const lw_model *m, int j, lw_error *error)
 {
+    const lwi_joint *joint = &m->joint[j];
+    const lw_place place = lwi_joint_place(m, j);
     for (int k = 0; k < joint->type->nc; k++) {
         const lwi_row_kind kind = joint->type->row[k].kind;
         if (kind == LWI_ROW_THREAD || kind == LWI_ROW_CALLBACK)
-            return lwi_fail(error, LW_ERR_UNSUPPORTED, "%s: %s joint '%s' closes a loop", head,
-                            joint->type->name, joint->name);
+            return lwi_refuse(m, place, error, "%s joint '%s' closes a loop", joint->type->name,
+                              joint->name);
     }
-    if (joint->type->has_length && joint->length_of.index != 0)
-        return lwi_fail(error, LW_ERR_UNSUPPORTED,
-                        "%s: the length of joint '%s' follows a function", head, joint->name);
-    for (int k = 0; k < joint->type->nv; k++)
+    for (int k = 0; k < joint->type->nv; k++) {
         if (joint->rotor[k] != 0)
-            return lwi_fail(error, LW_ERR_UNSUPPORTED,
-                            "%s: joint '%s' closes a loop and has a rotor", head, joint->name);
+            return lwi_refuse(m, place, error, "joint '%s' closes a loop and has a rotor",
+                              joint->name);
+        const lwi_coordinate_kind kind = joint->type->coordinate[k].kind;
+        const bool simple = kind == LWI_COORDINATE_LENGTH || kind == LWI_COORDINATE_TURN;
+        if (joint->motion[k].index > 0 && !simple)
+            return lwi_refuse(m, place, error,
+                              "%s joint '%s' closes a loop and has a prescribed motion",
+                              joint->type->name, joint->name);
+    }
     return LW_OK;
 }
 
@@ -48,9 +55,9 @@ static lw_status check_coupling(const lw_model *m, const lwi_coupling *c, lw_err
     const int of[2] = {c->joint, c->of};
     for (int i = 0; i < 2; i++)
         if (m->joint[of[i]].node < 0)
-            return lwi_fail(error, LW_ERR_UNSUPPORTED,
-                            "%s: joint '%s' is coupled to joint '%s', and '%s' closes a loop", head,
-                            m->joint[c->joint].name, m->joint[c->of].name, m->joint[of[i]].name);
+            return lwi_refuse(m, lwi_joint_place(m, of[i]), error,
+                              "joint '%s' is coupled to joint '%s', and '%s' closes a loop",
+                              m->joint[c->joint].name, m->joint[c->of].name, m->joint[of[i]].name);
     return LW_OK;
 }
 
@@ -67,16 +74,25 @@ lw_status lwi_closings_create(lwi_elements *elements, lwi_arena *arena, lw_error
     loops->first[0] = 0;
     for (int k = 0; k < n; k++) {
         if (k < m->nloop)
-            TRY(check_cut(&m->joint[m->loop[k]], error));
+            TRY(check_cut(m, m->loop[k], error));
         else
             TRY(check_coupling(m, &m->coupling[k - m->nloop], error));
-        const int rows = k < m->nloop ? m->joint[m->loop[k]].type->nc : 1;
+        const lwi_joint *joint = k < m->nloop ? &m->joint[m->loop[k]] : NULL;
+        const int rows = joint ? joint->type->nc + joint->ndriven : 1;
         loops->first[k + 1] = loops->first[k] + rows;
     }
     loops->n = n;
     loops->m = loops->first[n];
     if (loops->m > 0) elements->loops = loops; // joints without rows close nothing
     return LW_OK;
+}
+
+// The coordinate of a row of a prescribed motion, which follow the joint's own.
+static int driven_coordinate(const lwi_joint *joint, int row)
+{
+    int left = row - joint->type->nc, k = 0;
+    while (joint->motion[k].index <= 0 || left-- > 0) k++;
+    return k;
 }
 
 bool lwi_closing_row_is_length(const lwi_elements *elements, int row)
@@ -89,7 +105,11 @@ bool lwi_closing_row_is_length(const lwi_elements *elements, int row)
         const lwi_coupling *c = &m->coupling[k - m->nloop];
         return !(m->joint[c->joint].type->angles & 1u << c->coordinate);
     }
-    const lwi_row_kind kind = m->joint[m->loop[k]].type->row[row - loops->first[k]].kind;
+    const lwi_joint *joint = &m->joint[m->loop[k]];
+    const int at = row - loops->first[k];
+    if (at >= joint->type->nc)
+        return joint->type->coordinate[driven_coordinate(joint, at)].kind == LWI_COORDINATE_LENGTH;
+    const lwi_row_kind kind = joint->type->row[at].kind;
     return kind == LWI_ROW_POINT || kind == LWI_ROW_ALONG || kind == LWI_ROW_LENGTH;
 }
 
@@ -101,15 +121,8 @@ typedef struct loop {
 } loop;
 
 typedef struct row {
-    val *J, phi, gamma;
+    val *J, phi, rate, gamma;
 } row;
-
-static void place_loop(loop *l)
-{
-    const lwi_joint *joint = l->joint;
-    lwi_sides_place(&l->sides, (lwi_attachment){joint->body1, joint->R1, joint->r1},
-                    (lwi_attachment){joint->body2, joint->R2, joint->r2});
-}
 
 static void difference(lwi_codegen_graph *g, val c[3], const val a[3], const val b[3])
 {
@@ -124,6 +137,7 @@ static void point_row(const loop *l, int i, row *x)
     e[i] = lit(g, 1);
     lwi_sides_force_row(&l->sides, e, false, x->J);
     x->phi = l->sides.d[i];
+    x->rate = sub(g, l->sides.frame[1].v[i], l->sides.frame[0].v[i]);
     x->gamma = sub(g, l->sides.frame[1].a[i], l->sides.frame[0].a[i]);
 }
 
@@ -138,6 +152,7 @@ static void along_row(const loop *l, int i, row *x)
     difference(g, dv, two->v, one->v);
     difference(g, da, two->a, one->a);
     lwi_cross(g, we, one->w, e);
+    x->rate = add(g, lwi_codegen_dot(g, 3, e, dv), lwi_codegen_dot(g, 3, we, l->sides.d));
     const val coriolis = lwi_codegen_dot(g, 3, we, dv);
     lwi_codegen_centripetal(g, c, one->w, e);
     lwi_cross_add(g, c, one->al, e);
@@ -149,12 +164,14 @@ static void axes_row(const loop *l, int i, int j, row *x)
 {
     lwi_codegen_graph *g = l->sides.walk->graph;
     const lwi_place *one = &l->sides.frame[0], *two = &l->sides.frame[1];
-    val e[3], f[3], c[3], we[3], wf[3], wwe[3], wwf[3], dal[3];
+    val e[3], f[3], c[3], we[3], wf[3], wwe[3], wwf[3], dal[3], dw[3];
     lwi_place_axis(one, i, e);
     lwi_place_axis(two, j, f);
     lwi_cross(g, c, f, e);
     lwi_sides_torque_row(&l->sides, c, x->J);
     x->phi = lwi_codegen_dot(g, 3, e, f);
+    difference(g, dw, two->w, one->w);
+    x->rate = lwi_codegen_dot(g, 3, c, dw);
     lwi_cross(g, we, one->w, e);
     lwi_cross(g, wf, two->w, f);
     lwi_cross(g, wwe, one->w, we);
@@ -166,22 +183,73 @@ static void axes_row(const loop *l, int i, int j, row *x)
     x->gamma = add(g, x->gamma, lwi_codegen_dot(g, 3, wwf, e));
 }
 
+// With the length L(t):  rate (d.dv - L L') / L,  gamma (d.da + dv.dv - L'^2 - L L'') / L
 static void length_row(const loop *l, row *x)
 {
-    lwi_codegen_graph *g = l->sides.walk->graph;
+    const lwi_walk *walk = l->sides.walk;
+    lwi_codegen_graph *g = walk->graph;
     const lwi_place *one = &l->sides.frame[0], *two = &l->sides.frame[1];
-    const double L = l->joint->par.length;
-    val e[3], dv[3], da[3];
-    for (int i = 0; i < 3; i++) e[i] = mul(g, lit(g, 1 / L), l->sides.d[i]);
+    const int j = (int)(l->joint - walk->elements->model->joint);
+    const int drive = lwi_walk_drive_index(walk->elements, j, LWI_DRIVE_LENGTH);
+    val L[3] = {lit(g, l->joint->par.length), lit(g, 0), lit(g, 0)}, e[3], dv[3], da[3];
+    for (int k = 0; drive >= 0 && k < 3; k++) L[k] = walk->drive[drive][k];
+    const val per = inverse(g, L[0]);
+    for (int i = 0; i < 3; i++) e[i] = mul(g, per, l->sides.d[i]);
     lwi_sides_force_row(&l->sides, e, false, x->J);
     difference(g, dv, two->v, one->v);
     difference(g, da, two->a, one->a);
-    x->phi = sub(g, mul(g, lit(g, 0.5), lwi_codegen_dot(g, 3, e, l->sides.d)), lit(g, 0.5 * L));
-    x->gamma = madd(g, lwi_codegen_dot(g, 3, e, da), lit(g, 1 / L), lwi_codegen_dot(g, 3, dv, dv));
+    const val half = lit(g, 0.5);
+    x->phi = sub(g, mul(g, half, lwi_codegen_dot(g, 3, e, l->sides.d)), mul(g, half, L[0]));
+    x->rate = sub(g, lwi_codegen_dot(g, 3, e, dv), L[1]);
+    x->gamma = madd(g, lwi_codegen_dot(g, 3, e, da), per,
+                    sub(g, lwi_codegen_dot(g, 3, dv, dv), mul(g, L[1], L[1])));
+    x->gamma = sub(g, x->gamma, L[2]);
+}
+
+// sin(angle - f) = (-sin f x1 + cos f y1).x2 of a hinge
+static void turn_row(const loop *l, val f, row *x)
+{
+    lwi_codegen_graph *g = l->sides.walk->graph;
+    const lwi_place *one = &l->sides.frame[0], *two = &l->sides.frame[1];
+    val e[3], x1[3], y1[3], x2[3], dw[3], dal[3], we[3], c, s;
+    lwi_place_axis(one, LWI_Z, e);
+    lwi_place_axis(one, LWI_X, x1);
+    lwi_place_axis(one, LWI_Y, y1);
+    lwi_place_axis(two, LWI_X, x2);
+    lwi_codegen_circular(g, f, 0, &c, &s);
+    lwi_sides_torque_row(&l->sides, e, x->J);
+    x->phi = msub(g, mul(g, c, lwi_codegen_dot(g, 3, y1, x2)), s, lwi_codegen_dot(g, 3, x1, x2));
+    difference(g, dw, two->w, one->w);
+    difference(g, dal, two->al, one->al);
+    lwi_cross(g, we, one->w, e);
+    x->rate = lwi_codegen_dot(g, 3, e, dw);
+    x->gamma = add(g, lwi_codegen_dot(g, 3, e, dal), lwi_codegen_dot(g, 3, we, dw));
+}
+
+// A prescribed coordinate of the joint.
+static void driven_row(const loop *l, int k, row *x)
+{
+    const lwi_walk *walk = l->sides.walk;
+    lwi_codegen_graph *g = walk->graph;
+    const lwi_coordinate_form *form = &l->joint->type->coordinate[k];
+    const int j = (int)(l->joint - walk->elements->model->joint);
+    const val *f = walk->drive[lwi_walk_drive_index(walk->elements, j, k)];
+    if (form->kind == LWI_COORDINATE_LENGTH) {
+        along_row(l, form->i, x);
+        x->phi = sub(g, x->phi, f[0]);
+    } else {
+        turn_row(l, f[0], x);
+    }
+    x->rate = sub(g, x->rate, f[1]);
+    x->gamma = sub(g, x->gamma, f[2]);
 }
 
 static void form_row(const loop *l, int k, row *x)
 {
+    if (k >= l->joint->type->nc) {
+        driven_row(l, driven_coordinate(l->joint, k), x);
+        return;
+    }
     const lwi_row_form *form = &l->joint->type->row[k];
     switch (form->kind) {
     case LWI_ROW_POINT:
@@ -205,14 +273,27 @@ static void form_row(const loop *l, int k, row *x)
     }
 }
 
+static void set_column(const lwi_walk *walk, int iv, val c, val *J)
+{
+    if (iv < walk->elements->model->tree_nv) J[iv] = add(walk->graph, J[iv], c);
+}
+
+static val acceleration(const lwi_walk *walk, int iv)
+{
+    return iv < walk->elements->model->tree_nv ? lit(walk->graph, 0) : lwi_walk_drive(walk, iv, 2);
+}
+
 // q_0 = p(q_1)
 static void coupling_row(const lwi_walk *walk, const lwi_coupling *c, row *x)
 {
     lwi_codegen_graph *g = walk->graph;
-    const lw_model *m = walk->elements->model;
+    const lwi_elements *elements = walk->elements;
+    const lw_model *m = elements->model;
     const lwi_node *follows = &m->node[m->joint[c->joint].node],
                    *leads = &m->node[m->joint[c->of].node];
-    const val q = lwi_codegen_graph_input(g, walk->q, leads->iq + c->with);
+    const int iv = lwi_walk_speed_index(elements, follows, c->coordinate),
+              with = lwi_walk_speed_index(elements, leads, c->with);
+    const val q = lwi_walk_coordinate(walk, lwi_walk_coordinate_index(elements, leads, c->with));
     val P = lit(g, 0), P1 = P, P2 = P;
     for (int k = c->n - 1; k >= 0; k--) {
         P2 = madd(g, add(g, P1, P1), P2, q);
@@ -220,49 +301,14 @@ static void coupling_row(const lwi_walk *walk, const lwi_coupling *c, row *x)
         P = madd(g, lit(g, c->c[k]), P, q);
     }
     for (int i = 0; i < m->tree_nv; i++) x->J[i] = lit(g, 0);
-    x->J[follows->iv + c->coordinate] = lit(g, 1);
-    x->J[leads->iv + c->with] = sub(g, x->J[leads->iv + c->with], P1);
-    x->phi = sub(g, lwi_codegen_graph_input(g, walk->q, follows->iq + c->coordinate), P);
-    x->gamma = lit(g, 0);
-    if (walk->v < 0) return;
-    const val v = lwi_walk_speed(walk, leads->iv + c->with);
-    x->gamma = neg(g, mul(g, P2, mul(g, v, v)));
-}
-
-// ----------------------------------------------------------------------------------------- efforts
-
-// J of the speed of coordinate k of the joint; false: it has no simple one.
-static bool speed_row(const loop *l, int k, row *x)
-{
-    const lwi_joint_type *type = l->joint->type;
-    val e[3];
-    if (type->quaternion == 0) {
-        lwi_place_axis(&l->sides.frame[1], k, e);
-        lwi_sides_torque_row(&l->sides, e, x->J);
-        return true;
-    }
-    if (type->coordinate[k].kind == LWI_COORDINATE_LENGTH) {
-        along_row(l, type->coordinate[k].i, x);
-        return true;
-    }
-    lwi_place_axis(&l->sides.frame[0], LWI_Z, e);
-    lwi_sides_torque_row(&l->sides, e, x->J);
-    return type->coordinate[k].kind == LWI_COORDINATE_TURN;
-}
-
-static void add_efforts(const loop *l, row *x, val *load)
-{
-    lwi_codegen_graph *g = l->sides.walk->graph;
-    const lwi_elements *elements = l->sides.walk->elements;
-    for (int i = 0; i < elements->ncut_effort; i++) {
-        const lwi_cut_effort *f = &elements->cut_effort[i];
-        if (&elements->model->joint[f->joint] != l->joint || !speed_row(l, f->k, x)) continue;
-        val effort = lit(g, f->effort.at_rest);
-        if (f->effort.damping != 0)
-            effort = msub(g, effort, lit(g, f->effort.damping), lwi_sides_rate(&l->sides, x->J));
-        if (f->effort.stiffness != 0) effort = msub(g, effort, lit(g, f->effort.stiffness), x->phi);
-        lwi_sides_push(&l->sides, x->J, effort, load);
-    }
+    set_column(walk, iv, lit(g, 1), x->J);
+    set_column(walk, with, neg(g, P1), x->J);
+    const int iq = lwi_walk_coordinate_index(elements, follows, c->coordinate);
+    const val v = lwi_walk_speed(walk, with);
+    x->phi = sub(g, lwi_walk_coordinate(walk, iq), P);
+    x->rate = msub(g, lwi_walk_speed(walk, iv), P1, v);
+    x->gamma = msub(g, acceleration(walk, iv), P1, acceleration(walk, with));
+    x->gamma = msub(g, x->gamma, P2, mul(g, v, v));
 }
 
 lw_status lwi_closures_create(const lwi_walk *walk, lwi_arena *arena, lwi_closures *c)
@@ -272,19 +318,17 @@ lw_status lwi_closures_create(const lwi_walk *walk, lwi_arena *arena, lwi_closur
     const lw_model *m = elements->model;
     const size_t nv = (size_t)m->tree_nv, rows = (size_t)loops->m;
     loop *l = LWI_PUSH(arena, loop, 1);
-    val *scratch = LWI_PUSH(arena, val, nv);
     c->J = LWI_PUSH(arena, val, rows * nv);
     c->phi = LWI_PUSH(arena, val, rows);
+    c->rate = LWI_PUSH(arena, val, rows);
     c->gamma = LWI_PUSH(arena, val, rows);
-    c->load = LWI_PUSH(arena, val, nv);
-    if (!l || !scratch || !c->J || !c->phi || !c->gamma || !c->load) return LW_ERR_MEMORY;
+    if (!l || !c->J || !c->phi || !c->rate || !c->gamma) return LW_ERR_MEMORY;
     TRY(lwi_sides_create(walk, arena, &l->sides));
-    lwi_zero(walk->graph, (int)nv, c->load);
     for (int k = 0; k < loops->n; k++) {
         lwi_codegen_graph_note(walk->graph, "loop of joint '%s'", lwi_closing_name(elements, k));
         if (k < m->nloop) {
             l->joint = &m->joint[m->loop[k]];
-            place_loop(l);
+            lwi_sides_joint(&l->sides, l->joint);
         }
         for (int i = loops->first[k]; i < loops->first[k + 1]; i++) {
             row x = {.J = c->J + (size_t)i * nv};
@@ -293,10 +337,9 @@ lw_status lwi_closures_create(const lwi_walk *walk, lwi_arena *arena, lwi_closur
             else
                 coupling_row(walk, &m->coupling[k - m->nloop], &x);
             c->phi[i] = x.phi;
+            c->rate[i] = x.rate;
             c->gamma[i] = x.gamma;
         }
-        row x = {.J = scratch};
-        if (k < m->nloop && walk->v >= 0) add_efforts(l, &x, c->load);
     }
     return walk->graph->failed ? LW_ERR_MEMORY : LW_OK;
 }

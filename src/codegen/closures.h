@@ -2,8 +2,9 @@
 //
 // A joint that closes a loop has one row for each direction it constrains, a coupling has one.  With the speeds v of
 // the tree
-//     phi = 0,   J v = 0,   J vdot + gamma = 0
-// in axes in which the first joint of a loop is along z, relative to the body that the loop is based on.
+//     phi = 0,   J v + b = 0,   J vdot + gamma = 0
+//
+// where b is the rate of prescribed motions; in axes in which the first joint of a loop is along z, relative to the body that the loop is based on.
 #ifndef LWI_CODEGEN_CLOSURES_H
 #define LWI_CODEGEN_CLOSURES_H
 
@@ -14,7 +15,7 @@ typedef struct lwi_closures {
     val *J;     ///< [m][tree nv]
     val *phi;   ///< [m] m, rad
     val *gamma; ///< [m]
-    val *load;  ///< [tree nv] efforts of springs and dampers on the joints that close loops
+    val *rate; ///< [m] J v of the speeds of the walk, prescribed ones included; of none: the latter
 } lwi_closures;
 
 /** Refuses joints and couplings without rows here, and counts the rows.
@@ -22,7 +23,7 @@ typedef struct lwi_closures {
 lw_status lwi_closings_create(lwi_elements *elements, lwi_arena *arena, lw_error *error);
 /** Name of the joint that closes loop k, or of the one that is coupled. */
 const char *lwi_closing_name(const lwi_elements *elements, int k);
-/** The rows; gamma and load need speeds (walk->v).  @return LW_ERR_MEMORY */
+/** The rows; gamma needs speeds (walk->v).  @return LW_ERR_MEMORY */
 lw_status lwi_closures_create(const lwi_walk *walk, lwi_arena *arena, lwi_closures *closures);
 /** Unit of a row: a length, or an angle. */
 bool lwi_closing_row_is_length(const lwi_elements *elements, int row);

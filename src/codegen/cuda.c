@@ -49,6 +49,17 @@ static const char single_type[] =
     "#define sqrt sqrtf\n"
     "#define fabs fabsf\n"
     "#define pow powf\n"
+    "#define tan tanf\n"
+    "#define asin asinf\n"
+    "#define acos acosf\n"
+    "#define atan atanf\n"
+    "#define atan2 atan2f\n"
+    "#define sinh sinhf\n"
+    "#define cosh coshf\n"
+    "#define tanh tanhf\n"
+    "#define exp expf\n"
+    "#define log logf\n"
+    "#define floor floorf\n"
     "#endif\n";
 
 static const char run_type[] =
@@ -79,13 +90,13 @@ static const char run_type[] =
 
 static const char newton[] =
     "\n"
-    "DEVICE int project_positions(real q[])\n"
+    "DEVICE int project_positions(TIMED{real t, }real q[])\n"
     "{\n"
     "    real step[NDEPENDENT + 1]; // and how far the loops are open\n"
     "    NOT_UNROLLED\n"
     "    for (int k = 0; k < 40; k++) {\n"
     "        int large = 0;\n"
-    "        const int failed = position_step(q, step);\n"
+    "        const int failed = position_step(TIMED{t, }q, step);\n"
     "        if (failed) return failed;\n"
     "        for (int i = 0; i < NDEPENDENT; i++) large |= !(fabs(step[i]) <= CLOSED);\n"
     "        large |= !(step[NDEPENDENT] <= (real)1e-9);\n"
@@ -95,16 +106,17 @@ static const char newton[] =
     "}\n"
     "\n"
     "// Makes a state satisfy the loops.\n"
-    "DEVICE int close_state(real *y)\n"
+    "DEVICE int close_state(real t, real *y)\n"
     "{\n"
-    "    const int failed = project_positions(y);\n"
-    "    return failed ? failed : project_velocities(y, y + NQ);\n"
+    "    (void)t;\n"
+    "    const int failed = project_positions(TIMED{t, }y);\n"
+    "    return failed ? failed : project_velocities(TIMED{t, }y, y + NQ);\n"
     "}\n";
 
 static const char open_close_state[] = "\n"
-                                       "DEVICE int close_state(real *y)\n"
+                                       "DEVICE int close_state(real t, real *y)\n"
                                        "{\n"
-                                       "    (void)y;\n"
+                                       "    (void)t, (void)y;\n"
                                        "    return 0;\n"
                                        "}\n";
 
@@ -182,12 +194,13 @@ static const char measures[] =
     "// --------------------------------------------------------------------------------------- "
     "measures\n"
     "\n"
-    "DEVICE void observe(const NAME_run *run, const real *y, real *o)\n"
+    "DEVICE void observe(const NAME_run *run, real t, const real *y, real *o)\n"
     "{\n"
+    "    (void)t;\n"
     "    for (int j = 0; j < NSTATE; j++) o[j] = y[j];\n"
     "    if (run->nposition) {\n"
     "        real R[9 * NBODY];\n"
-    "        kinematics(y, R, o + NSTATE);\n"
+    "        kinematics(TIMED{t, }y, R, o + NSTATE);\n"
     "    }\n"
     "}\n"
     "\n"
@@ -216,7 +229,7 @@ static const char measures[] =
     "{\n"
     "    real o[NSTATE + 3 * NBODY];\n"
     "    if (run->ncolumn) {\n"
-    "        observe(run, next, o);\n"
+    "        observe(run, (real)t, next, o);\n"
     "        measure(run, a->i, 0, (real)(t - a->t), a->o, o);\n"
     "        for (int j = 0; j < NSTATE + 3 * NBODY; j++) a->o[j] = o[j];\n"
     "    }\n"
@@ -236,7 +249,7 @@ static const char intervals[] =
     "    for (int s = 0; s < run->steps; s++) {\n"
     "        real next[NSTATE];\n"
     "        int failed = step_rk4((real)(from + s * h), (real)h, a->u, a->y, next);\n"
-    "        if (!failed) failed = close_state(next);\n"
+    "        if (!failed) failed = close_state((real)(from + (s + 1) * h), next);\n"
     "        if (!failed && !is_finite(next)) failed = -2;\n"
     "        if (failed) return failed;\n"
     "        accept(run, a, s + 1 < run->steps ? from + (s + 1) * h : from + run->interval, "
@@ -263,7 +276,7 @@ static const char intervals[] =
     "        known = 1;\n"
     "        failed = step_dopri54(run, (real)a->t, (real)step, a->u, a->y, K, next, &error);\n"
     "        if (!failed && !(is_finite(next) && error - error == 0)) failed = -2;\n"
-    "        if (!failed && error <= 1) failed = close_state(next);\n"
+    "        if (!failed && error <= 1) failed = close_state((real)(a->t + step), next);\n"
     "        if (failed) {\n"
     "            h = step / 5;\n"
     "            continue;\n"
@@ -291,7 +304,7 @@ static const char intervals[] =
     "    for (int j = 0; j < NSTATE; j++) a.y[j] = run->state[j * n + i];\n"
     "    for (int j = 0; j < NU + NV; j++) a.u[j] = 0;\n"
     "    a.t = run->time, a.i = i, a.count = run->count[i];\n"
-    "    if (run->ncolumn) observe(run, a.y, a.o);\n"
+    "    if (run->ncolumn) observe(run, (real)a.t, a.y, a.o);\n"
     "    if (run->ncolumn && run->fresh) measure(run, i, 1, 0, a.o, a.o);\n"
     "    for (int k = 0; !failed && k < run->intervals; k++) {\n"
     "        for (int j = 0; run->u && j < NU; j++) a.u[j] = run->u[((size_t)k * NU + j) * n + "
@@ -313,7 +326,7 @@ static const char intervals[] =
     "    const size_t n = (size_t)run->instances;\n"
     "    if (run->status[i]) return;\n"
     "    for (int j = 0; j < NSTATE; j++) y[j] = run->state[j * n + i];\n"
-    "    run->status[i] = close_state(y);\n"
+    "    run->status[i] = close_state((real)run->time, y);\n"
     "    if (run->status[i]) return;\n"
     "    for (int j = 0; j < NSTATE; j++) run->state[j * n + i] = y[j];\n"
     "}\n";
@@ -369,24 +382,11 @@ static void print_sizes(FILE *file, const lwi_codegen_writer *w)
                 w->single ? "1e-5" : "1e-9");
 }
 
-// Parameters with `real` in place of double.
-static void print_parameters(FILE *file, const char *parameters)
-{
-    for (const char *at = parameters; *at;) {
-        if (!strncmp(at, "double", 6)) {
-            fputs("real", file);
-            at += 6;
-        } else {
-            fputc(*at++, file);
-        }
-    }
-}
-
-static void print_function(FILE *file, const lwi_codegen_writer *w, const char *name,
-                           const char *parameters, bool fails, lwi_codegen_graph *graph)
+static void print_function(FILE *file, const lwi_codegen_writer *w, const char *name, bool fails,
+                           lwi_codegen_graph *graph)
 {
     fprintf(file, "\nDEVICE %s %s(", fails ? "int" : "void", name);
-    print_parameters(file, parameters);
+    lwi_codegen_print_parameters(file, graph, graph->narray, "real", false);
     fputs(")\n{\n", file);
     lwi_codegen_graph_print(graph, w->single ? "float" : "double", file);
     if (fails) fputs("    return 0;\n", file);
@@ -396,23 +396,17 @@ static void print_function(FILE *file, const lwi_codegen_writer *w, const char *
 static void print_functions(FILE *file, lwi_codegen_writer *w)
 {
     lwi_codegen_graph *g = w->graph;
+    lwi_codegen_print_choose("DEVICE real", file);
     if (w->elements->loops) lwi_codegen_print_check(file);
-    print_function(file, w, "rates",
-                   "double t, const double q[], const double v[], const double x[], const double "
-                   "u[], const double tau[], double qdot[], double vdot[], double xdot[]",
-                   true, &w->loaded_rates);
-    print_function(file, w, "kinematics", lwi_codegen_parameters[LW_CODEGEN_kinematics], false,
-                   &g[LW_CODEGEN_kinematics]);
+    print_function(file, w, "rates", true, &w->loaded_rates);
+    print_function(file, w, "kinematics", false, &g[LW_CODEGEN_kinematics]);
     if (!w->elements->loops) {
         fputs(open_close_state, file);
         return;
     }
-    print_function(file, w, "position_step", "double q[], double step[]", true,
-                   &g[LW_CODEGEN_project_positions]);
-    print_function(file, w, "project_velocities",
-                   lwi_codegen_parameters[LW_CODEGEN_project_velocities], true,
-                   &g[LW_CODEGEN_project_velocities]);
-    fputs(newton, file);
+    print_function(file, w, "position_step", true, &g[LW_CODEGEN_project_positions]);
+    print_function(file, w, "project_velocities", true, &g[LW_CODEGEN_project_velocities]);
+    lwi_codegen_template(file, w, newton);
 }
 
 void lwi_codegen_cuda_source(FILE *file, lwi_codegen_writer *w)

@@ -44,13 +44,13 @@ static const char lanes_declarations[] =
 
 static const char closed_project[] =
     "    (void)t;\n"
-    "    const int failed = NAME_project_positions(q);\n"
-    "    return failed ? failed : NAME_project_velocities(q, v);\n";
+    "    const int failed = NAME_project_positions(TIMED{t, }q);\n"
+    "    return failed ? failed : NAME_project_velocities(TIMED{t, }q, v);\n";
 
 static const char closed_lanes_project[] =
     "    (void)t;\n"
-    "    const int failed = NAME_lanes_project_positions(q);\n"
-    "    return failed | NAME_lanes_project_velocities(q, v);\n";
+    "    const int failed = NAME_lanes_project_positions(TIMED{t, }q);\n"
+    "    return failed | NAME_lanes_project_velocities(TIMED{t, }q, v);\n";
 
 static const char open_project[] = "    (void)t, (void)q, (void)v;\n"
                                    "    return 0;\n";

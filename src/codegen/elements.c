@@ -2,8 +2,12 @@
 #include "codegen/elements.h"
 
 #include "codegen/forces.h"
+#include "codegen/joints.h"
 #include "codegen/loops.h"
 #include "codegen/motion.h"
+#include "codegen/refuse.h"
+#include "codegen/signals.h"
+#include "dynamics/state_derivatives.h"
 
 #include <linkwork/codegen.h>
 
@@ -13,56 +17,62 @@
 
 // ----------------------------------------------------------------------------------------- refusal
 
-static const char head[] = "no code can be generated";
-
 static const char *joint_name(const lw_model *model, int joint)
 {
     return model->joint[joint].name;
+}
+
+static lw_status check_motion(const lw_model *model, int j, lw_signal motion, lw_error *error)
+{
+    char user[200];
+    snprintf(user, sizeof user, "joint '%.180s'", joint_name(model, j));
+    return lwi_signals_check(model, motion, user, error);
 }
 
 static lw_status check_joints(const lw_model *model, lw_error *error)
 {
     for (int j = 0; j < model->njoint; j++) {
         const lwi_joint *joint = &model->joint[j];
-        if (joint->ndriven > 0 || joint->mount.present)
-            return lwi_fail(error, LW_ERR_UNSUPPORTED, "%s: joint '%s' has a prescribed %s", head,
-                            joint->name, joint->ndriven > 0 ? "motion" : "mount");
+        const lwi_mount *mount = &joint->mount;
         if (joint->type->callbacks)
-            return lwi_fail(error, LW_ERR_UNSUPPORTED,
-                            "%s: joint '%s' is given by callbacks (custom)", head, joint->name);
+            return lwi_refuse(model, lwi_joint_place(model, j), error,
+                              "joint '%s' is given by callbacks (custom)", joint->name);
+        for (int k = 0; k < joint->type->nv; k++)
+            TRY(check_motion(model, j, joint->motion[k], error));
+        for (int k = 0; mount->present && k < 3; k++)
+            TRY(check_motion(model, j, mount->shift[k], error));
+        if (mount->present) TRY(check_motion(model, j, mount->turn, error));
+        TRY(check_motion(model, j, joint->length_of, error));
     }
     return LW_OK;
 }
 
 // Joints without normal form: spherical and free joints that the tree passes backwards, free joints
-// between two bodies.
+// between two bodies, mounts of joints that it passes backwards.
 static lw_status check_tree(const lw_model *model, lw_error *error)
 {
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
         const bool is_free = lwi_joint_is_free(node->type);
+        const lw_place place =
+            node->joint < 0 ? (lw_place){0} : lwi_joint_place(model, node->joint);
+        const bool mounted = node->joint >= 0 && model->joint[node->joint].mount.present;
+        if (mounted && (node->reversed || is_free))
+            return lwi_refuse(model, place, error, "joint '%s' has a mount and %s",
+                              joint_name(model, node->joint),
+                              is_free ? "is free" : "leads towards the ground");
         if (node->type->quaternion < 0) continue;
         if (node->reversed)
-            return lwi_fail(error, LW_ERR_UNSUPPORTED,
-                            "%s: %s joint '%s' leads from body '%s' towards the ground; exchange "
-                            "its bodies",
-                            head, node->type->name, joint_name(model, node->joint),
-                            model->body[node->body].name);
+            return lwi_refuse(model, place, error,
+                              "%s joint '%s' leads from body '%s' towards the ground; exchange "
+                              "its bodies",
+                              node->type->name, joint_name(model, node->joint),
+                              model->body[node->body].name);
         if (is_free && node->parent >= 0)
-            return lwi_fail(error, LW_ERR_UNSUPPORTED,
-                            "%s: free joint '%s' is between two moving bodies", head,
-                            joint_name(model, node->joint));
+            return lwi_refuse(model, place, error, "free joint '%s' is between two moving bodies",
+                              joint_name(model, node->joint));
     }
     return LW_OK;
-}
-
-static const char *joint_of_speed(const lw_model *model, int iv)
-{
-    for (int j = 0; j < model->njoint; j++) {
-        const lwi_joint *joint = &model->joint[j];
-        if (iv >= joint->iv && iv < joint->iv + joint->type->nv) return joint->name;
-    }
-    return "?";
 }
 
 bool lwi_constant_signal(const lw_model *model, lw_signal signal, double *value)
@@ -75,93 +85,65 @@ bool lwi_constant_signal(const lw_model *model, lw_signal signal, double *value)
     return desc->type == LW_FUNCTION_CONSTANT;
 }
 
-static lw_status check_joint_forces(const lw_model *model, lw_error *error)
-{
-    const lwi_description *d = &model->desc;
-    for (int j = 0; j < d->njoint; j++)
-        for (int k = 0; k < LW_JOINT_MAX_NV; k++) {
-            const lw_coordinate_desc *c = &d->joint[j].coordinate[k];
-            const bool limits = c->limits.stiffness > 0;
-            if (limits || c->friction.coulomb != 0 || c->friction.viscous != 0)
-                return lwi_fail(error, LW_ERR_UNSUPPORTED,
-                                "%s: joint '%s' has %s; only its springs and dampers are generated",
-                                head, d->joint[j].name, limits ? "limits" : "friction");
-        }
-    return LW_OK;
-}
-
 // ----------------------------------------------------------------------------------------- efforts
 
-// Index in tree v of a speed of the joint arrays; the same for coordinates.
-static void place_effort(const lw_model *model, const lwi_joint_spring_par *p, int *iv, int *iq)
-{
-    *iv = *iq = -1;
-    for (int k = 0; k < model->nnode; k++) {
-        const lwi_node *node = &model->node[k];
-        if (node->joint < 0) continue;
-        const lwi_joint *joint = &model->joint[node->joint];
-        const int i = p->iv - joint->iv;
-        if (i < 0 || i >= joint->type->nv) continue;
-        *iv = node->iv + i;
-        if (p->iq >= 0) *iq = node->iq + (p->iq - joint->iq);
-    }
-}
-
-// A spring or damper on a joint that closes a loop.
-static lw_status read_cut_effort(lwi_elements *e, const lwi_joint_spring_par *p, double constant,
-                                 lw_error *error)
-{
-    const lw_model *model = e->model;
-    for (int k = 0; k < model->nloop; k++) {
-        const lwi_joint *joint = &model->joint[model->loop[k]];
-        const int i = p->iv - joint->iv;
-        if (i < 0 || i >= joint->type->nv) continue;
-        const lwi_coordinate_kind kind = joint->type->coordinate[i].kind;
-        const bool ball = lwi_joint_is_ball(joint->type), is_length = kind == LWI_COORDINATE_LENGTH;
-        if (!ball && !is_length && kind != LWI_COORDINATE_TURN)
-            return lwi_fail(error, LW_ERR_UNSUPPORTED,
-                            "%s: %s joint '%s' closes a loop and has a spring, damper or effort",
-                            head, joint->type->name, joint->name);
-        if (p->stiffness != 0 && !is_length)
-            return lwi_fail(error, LW_ERR_UNSUPPORTED,
-                            "%s: joint '%s' closes a loop and has a spring: its revolutions are "
-                            "counted from the past; let another joint close the loop",
-                            head, joint->name);
-        e->cut_effort[e->ncut_effort++] = (lwi_cut_effort){
-            .joint = model->loop[k],
-            .k = i,
-            .effort = {-1, constant + p->stiffness * p->at, p->stiffness, p->damping}};
-    }
-    return LW_OK;
-}
-
-static lw_status read_efforts(const lw_model *model, lwi_elements *e, lw_error *error)
+// The linear part of springs and dampers on joints of the tree; forces.c has all others.
+static void read_efforts(const lw_model *model, lwi_elements *e)
 {
     for (int i = 0; i < model->nforce; i++) {
         if (model->force[i].type != &lwi_force_joint_spring) continue;
         const lwi_joint_spring_par *p = model->force[i].par;
-        double force, effort;
-        int iv, iq;
-        if (!lwi_constant_signal(model, p->force, &force) ||
-            !lwi_constant_signal(model, p->effort, &effort))
-            return lwi_fail(error, LW_ERR_UNSUPPORTED,
-                            "%s: the effort on joint '%s' follows a function or an input; leave it "
-                            "out of the model and pass it in tau",
-                            head, joint_of_speed(model, p->iv));
-        place_effort(model, p, &iv, &iq);
-        if (iv < 0) { // closes a loop, or is without dynamics
-            TRY(read_cut_effort(e, p, force + effort, error));
-            continue;
-        }
+        double force = 0, effort = 0;
+        const int iv = lwi_tree_speed(model, p->iv);
+        if (iv < 0) continue; // closes a loop, is prescribed or without dynamics
         lwi_effort *f = &e->effort[iv];
-        f->at_rest += force + effort;
+        if (lwi_constant_signal(model, p->force, &force)) f->at_rest += force;
+        if (lwi_constant_signal(model, p->effort, &effort)) f->at_rest += effort;
         f->damping += p->damping;
-        if (iq < 0) continue;
-        f->iq = iq;
+        if (p->iq < 0) continue;
+        f->iq = lwi_tree_coordinate(e, p->iq);
         f->stiffness += p->stiffness;
         f->at_rest += p->stiffness * p->at;
     }
+}
+
+// ------------------------------------------------------------------------------------------ drives
+
+lw_signal lwi_drive_motion(const lw_model *model, lwi_k_drive drive)
+{
+    if (drive.coordinate == LWI_DRIVE_LENGTH) return model->joint[drive.joint].length_of;
+    return lwi_k_drive_motion(model, drive);
+}
+
+static void add_drive(lwi_elements *e, int joint, int coordinate)
+{
+    const lwi_k_drive drive = {joint, coordinate};
+    if (lwi_drive_motion(e->model, drive).index > 0) e->drive[e->ndrive++] = drive;
+}
+
+static lw_status read_drives(const lwi_kernel_plan *plan, lwi_arena *arena, lwi_elements *e)
+{
+    const lw_model *m = e->model;
+    e->drive = LWI_PUSH(arena, lwi_k_drive, plan->ndrive + (LW_JOINT_MAX_NV + 5) * m->nloop);
+    if (!e->drive) return LW_ERR_MEMORY;
+    for (int i = 0; i < plan->ndrive; i++) e->drive[e->ndrive++] = plan->drive[i];
+    for (int i = 0; i < m->nloop; i++) {
+        const lwi_joint *joint = &m->joint[m->loop[i]];
+        for (int k = 0; k < joint->type->nv; k++) add_drive(e, m->loop[i], k);
+        for (int k = LWI_DRIVE_LENGTH; k < 0; k++)
+            if (joint->mount.present || k == LWI_DRIVE_LENGTH) add_drive(e, m->loop[i], k);
+    }
+    e->timed = e->ndrive > 0;
     return LW_OK;
+}
+
+// Some function that changes, or an input: what forces may read.
+static bool has_signals(const lw_model *m)
+{
+    bool some = m->desc.ninput > 0 || m->nstate > 0;
+    for (int i = 0; i < m->desc.nfunction; i++)
+        some |= m->function[i].desc.type != LW_FUNCTION_CONSTANT;
+    return some;
 }
 
 // ---------------------------------------------------------------------------------------- elements
@@ -242,8 +224,14 @@ static void read_element(const lwi_kernel_plan *plan, const lw_model *model, int
     e->parent = step->parent < 0 ? -1 : element_at(plan, step->parent);
     e->iq = step->iq;
     e->iv = step->iv;
-    e->node = node_of(model, step->iv);
-    e->rotor = model->tree_rotor[step->iv];
+    e->driven = step->driven;
+    if (e->driven) {
+        const int joint = plan->drive[step->iv - model->tree_nv].joint;
+        e->node = &model->node[model->joint[joint].node];
+    } else {
+        e->node = node_of(model, step->iv);
+        e->rotor = model->tree_rotor[step->iv];
+    }
     read_body(&plan->body[block], l, e);
     if (e->kind == LWI_K_BALL || e->kind == LWI_K_BASE)
         read_ball(&plan->ball[block - plan->nscrew], l, e);
@@ -258,32 +246,32 @@ lw_status lwi_elements_create(const lw_model *model, const lw_allocator *allocat
     TRY(check_joints(model, error));
     TRY(check_tree(model, error));
     TRY(lwi_forces_check(model, error));
-    TRY(check_joint_forces(model, error));
     if (model->tree_nv > LW_CODEGEN_MAX_SPEEDS)
-        return lwi_fail(
-            error, LW_ERR_UNSUPPORTED,
-            "%s: the model has %d degrees of freedom, more than the %d that straight-line code "
+        return lwi_refuse(
+            model, (lw_place){0}, error,
+            "the model has %d degrees of freedom, more than the %d that straight-line code "
             "is made for",
-            head, model->tree_nv, LW_CODEGEN_MAX_SPEEDS);
+            model->tree_nv, LW_CODEGEN_MAX_SPEEDS);
     if (model->tree_nv == 0)
-        return lwi_fail(error, LW_ERR_UNSUPPORTED, "%s: nothing moves in this model", head);
+        return lwi_refuse(model, (lw_place){0}, error, "nothing moves in this model");
 
     lw_model bare = *model; // efforts are handled by the generator
     bare.nforce = 0;
     bare.force_needs = 0;
     lwi_kernel_plan *plan = NULL;
-    TRY(lwi_kernel_plan_create(&bare, arena, &plan));
-    if (!plan)
-        return lwi_fail(error, LW_ERR_UNSUPPORTED, "%s: the tree has no kernel normal form", head);
+    const lwi_k_choice choice = {LWI_K_AUTO, LWI_K_AUTO, model->driven, 0};
+    TRY(lwi_kernel_plan_create_chosen(&bare, choice, arena, &plan));
+    if (!plan) return lwi_refuse(model, (lw_place){0}, error, "the tree has no kernel normal form");
     e->n = plan->nstep;
     e->list = LWI_PUSH(arena, lwi_element, plan->nstep);
     e->effort = LWI_PUSH(arena, lwi_effort, model->tree_nv);
-    e->cut_effort = LWI_PUSH(arena, lwi_cut_effort, model->nforce + 1);
-    if (!e->list || !e->effort || !e->cut_effort)
+    if (!e->list || !e->effort)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for the generator");
     for (int i = 0; i < plan->nstep; i++) read_element(plan, model, i, &e->list[i]);
     for (int i = 0; i < 3; i++) e->ground[i] = -model->gravity[i];
-    TRY(read_efforts(model, e, error));
+    TRY(read_drives(plan, arena, e));
+    e->signals = has_signals(model);
+    read_efforts(model, e);
     TRY(lwi_closings_create(e, arena, error));
     return e->loops ? lwi_partition_create(e, allocator, arena, error) : LW_OK;
 }

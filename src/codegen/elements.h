@@ -13,6 +13,7 @@ typedef struct lwi_element {
     const lwi_node *node; ///< of the model: its joint and body
     double m, h[3], J[6];
     double rotor; ///< on the speed of a screw
+    bool driven;  ///< a screw with prescribed motion; iq, iv: tree nq, nv + its number in `drive`
     // screws
     double ca, sa, a, cphi, sphi, b, delta, angle, shift, sign, turn, slide;
     // balls and bases: the joint frame in the parent's
@@ -26,11 +27,8 @@ typedef struct lwi_effort {
     double at_rest, stiffness, damping;
 } lwi_effort;
 
-/** The same of a joint that closes a loop, on its speed k. */
-typedef struct lwi_cut_effort {
-    int joint, k;
-    lwi_effort effort;
-} lwi_cut_effort;
+/** Of lwi_k_drive: the length of a bar. */
+enum { LWI_DRIVE_LENGTH = -5 };
 
 struct lwi_loops;
 
@@ -38,9 +36,12 @@ typedef struct lwi_elements {
     const lw_model *model;
     lwi_element *list; ///< [n] in sweep order
     int n;
-    lwi_effort *effort;         ///< [tree nv]
-    lwi_cut_effort *cut_effort; ///< [ncut_effort]
-    int ncut_effort;
+    lwi_effort *effort; ///< [tree nv]
+    lwi_k_drive *drive; ///< [ndrive] prescribed coordinates: those of the plan of the
+                        ///< tree, then those of joints that close loops; mounts, lengths
+    int ndrive;
+    bool timed;              ///< positions depend on time
+    bool signals;            ///< some force reads a function that changes, a state or an input
     struct lwi_loops *loops; ///< closed loops and couplings (loops.h); NULL: none
     double ground[3];        ///< acceleration of the ground in a falling frame: -gravity
 } lwi_elements;
@@ -49,6 +50,8 @@ typedef struct lwi_elements {
  *  @return LW_ERR_UNSUPPORTED naming the unsupported item, LW_ERR_MEMORY */
 lw_status lwi_elements_create(const lw_model *model, const lw_allocator *allocator,
                               lwi_arena *arena, lwi_elements *elements, lw_error *error);
+/** The function of a prescribed coordinate. */
+lw_signal lwi_drive_motion(const lw_model *model, lwi_k_drive drive);
 /** The value of a constant signal: none, which is 0, or a constant function; false: it is another one. */
 bool lwi_constant_signal(const lw_model *model, lw_signal signal, double *value);
 /** The element with a speed of the tree. */

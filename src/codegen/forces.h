@@ -1,14 +1,15 @@
-// forces.h -- springs and dampers between points of bodies and constant wrenches, as efforts on the speeds.
+// forces.h -- the forces of a model, as efforts on the speeds of the tree.
 #ifndef LWI_CODEGEN_FORCES_H
 #define LWI_CODEGEN_FORCES_H
 
-#include "codegen/paths.h"
+#include "codegen/signals.h"
 
-/** Refuses what is not generated.  @return LW_ERR_UNSUPPORTED naming the force */
+/** Refuses what is not generated.  @return LW_ERR_UNSUPPORTED naming the force, or what it follows */
 lw_status lwi_forces_check(const lw_model *model, lw_error *error);
-/** Efforts of all forces on bodies, and of springs and dampers on joints that close loops.
+/** Efforts of all forces, without the linear part of springs and dampers on joints of the tree.
  *  @param load  out: [tree nv], or NULL: there are none
+ *  @param xdot  array for the rates of the states of servos; -1: not wanted
  *  @return LW_ERR_MEMORY */
-lw_status lwi_forces_create(const lwi_walk *walk, lwi_arena *arena, const val **load);
+lw_status lwi_forces_create(const lwi_walk *walk, lwi_arena *arena, int xdot, const val **load);
 
 #endif

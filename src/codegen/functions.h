@@ -4,6 +4,7 @@
 
 #include "codegen/elements.h"
 #include "codegen/graph.h"
+#include "codegen/walk.h"
 
 #include <linkwork/codegen.h>
 
@@ -19,7 +20,7 @@ LW_CODEGEN_LIST(X)
 /** The function `rates` with efforts, an array `tau` after `u`. */
 lwi_generate lwi_generate_loaded_rates;
 
-/** Outputs `qdot` of the coordinates from inputs `q` and `v` (arrays). */
-void lwi_coordinate_rates(lwi_codegen_graph *graph, const lw_model *model, int q, int v, int qdot);
+/** Outputs the rates of the coordinates to an array. */
+void lwi_coordinate_rates(const lwi_walk *walk, int qdot);
 
 #endif

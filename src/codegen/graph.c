@@ -49,7 +49,7 @@ static uint32_t hash_of(const lwi_vertex *v)
     uint64_t bits;
     memcpy(&bits, &v->literal, sizeof bits);
     const uint64_t operands = (uint64_t)(uint32_t)v->a << 32 | (uint32_t)v->b;
-    return mix(bits ^ mix(operands) ^ (uint64_t)v->op << 17);
+    return mix(bits ^ mix(operands) ^ (uint64_t)(uint32_t)v->c << 24 ^ (uint64_t)v->op << 17);
 }
 
 static void enter(lwi_codegen_graph *g, int32_t i)
@@ -82,7 +82,7 @@ static bool grow(lwi_codegen_graph *g)
 
 static bool same(const lwi_vertex *a, const lwi_vertex *b)
 {
-    return a->op == b->op && a->a == b->a && a->b == b->b &&
+    return a->op == b->op && a->a == b->a && a->b == b->b && a->c == b->c &&
            memcmp(&a->literal, &b->literal, sizeof a->literal) == 0;
 }
 
@@ -111,8 +111,21 @@ int lwi_codegen_graph_array(lwi_codegen_graph *g, const char *name)
 {
     LWI_ASSERT_INDEX(g->narray, LWI_GRAPH_ARRAYS);
     g->array[g->narray] = name;
-    g->scalar[g->narray] = false;
+    g->scalar[g->narray] = g->result[g->narray] = false;
     return g->narray++;
+}
+
+void lwi_codegen_graph_make_result(lwi_codegen_graph *g, int array)
+{
+    LWI_ASSERT_INDEX(array, g->narray);
+    g->result[array] = true;
+}
+
+int lwi_codegen_graph_result(lwi_codegen_graph *g, const char *name)
+{
+    const int array = lwi_codegen_graph_array(g, name);
+    g->result[array] = true;
+    return array;
 }
 
 int lwi_codegen_graph_scalar(lwi_codegen_graph *g, const char *name)
@@ -139,6 +152,73 @@ bool lwi_codegen_graph_known(const lwi_codegen_graph *g, lwi_codegen_value value
     if (g->failed || g->vertex[value.index].op != LWI_OP_LITERAL) return false;
     *x = g->vertex[value.index].literal;
     return true;
+}
+
+// ------------------------------------------------------------------------------------------ values
+
+int lwi_codegen_operands(lwi_op op)
+{
+    static const int count[] = {
+        [LWI_OP_LITERAL] = 0,   [LWI_OP_INPUT] = 0, [LWI_OP_ADD] = 2, [LWI_OP_SUB] = 2,
+        [LWI_OP_MUL] = 2,       [LWI_OP_DIV] = 2,   [LWI_OP_NEG] = 1,
+#define X(op, name, operands) [LWI_OP_##op] = operands,
+        LWI_OP_FUNCTION_LIST(X)
+#undef X
+    };
+    return count[op];
+}
+
+// The value of an operation on operands.
+static double operate(lwi_op op, double a, double b, double c)
+{
+    switch (op) {
+    case LWI_OP_ADD:
+        return a + b;
+    case LWI_OP_SUB:
+        return a - b;
+    case LWI_OP_MUL:
+        return a * b;
+    case LWI_OP_DIV:
+        return a / b;
+    case LWI_OP_NEG:
+        return -a;
+    case LWI_OP_SIN:
+        return sin(a);
+    case LWI_OP_COS:
+        return cos(a);
+    case LWI_OP_SQRT:
+        return sqrt(a);
+    case LWI_OP_TAN:
+        return tan(a);
+    case LWI_OP_ASIN:
+        return asin(a);
+    case LWI_OP_ACOS:
+        return acos(a);
+    case LWI_OP_ATAN:
+        return atan(a);
+    case LWI_OP_SINH:
+        return sinh(a);
+    case LWI_OP_COSH:
+        return cosh(a);
+    case LWI_OP_TANH:
+        return tanh(a);
+    case LWI_OP_EXP:
+        return exp(a);
+    case LWI_OP_LOG:
+        return log(a);
+    case LWI_OP_FLOOR:
+        return floor(a);
+    case LWI_OP_POW:
+        return pow(a, b);
+    case LWI_OP_ATAN2:
+        return atan2(a, b);
+    case LWI_OP_SELECT:
+        return a < 0 ? b : c;
+    case LWI_OP_LITERAL:
+    case LWI_OP_INPUT:
+        break;
+    }
+    return 0;
 }
 
 // ----------------------------------------------------------------------------------------- folding
@@ -303,21 +383,53 @@ static lwi_codegen_value divide(lwi_codegen_graph *g, lwi_codegen_value a, lwi_c
 
 static lwi_codegen_value circular(lwi_codegen_graph *g, lwi_op op, lwi_codegen_value a)
 {
-    double x = 0;
-    if (lwi_codegen_graph_known(g, a, &x))
-        return lwi_codegen_graph_literal(g, op == LWI_OP_SIN ? sin(x) : cos(x));
     if (is(g, a, LWI_OP_NEG)) {
-        const lwi_codegen_value f = circular(g, op, first(g, a));
+        const lwi_codegen_value f = lwi_codegen_graph_op(g, op, first(g, a), a);
         return op == LWI_OP_SIN ? negate(g, f) : f;
     }
     return make(g, (lwi_vertex){.op = op, .a = a.index, .b = a.index});
 }
 
-static lwi_codegen_value square_root(lwi_codegen_graph *g, lwi_codegen_value a)
+static lwi_codegen_value call(lwi_codegen_graph *g, lwi_op op, lwi_codegen_value a,
+                              lwi_codegen_value b);
+
+// x^y: products for the small whole numbers that formulas have.
+static lwi_codegen_value power(lwi_codegen_graph *g, lwi_codegen_value a, lwi_codegen_value b)
 {
-    double x = 0;
-    if (lwi_codegen_graph_known(g, a, &x)) return lwi_codegen_graph_literal(g, sqrt(x));
-    return make(g, (lwi_vertex){.op = LWI_OP_SQRT, .a = a.index, .b = a.index});
+    double y = 0;
+    const bool known = lwi_codegen_graph_known(g, b, &y);
+    if (known && y == 0) return lwi_codegen_graph_literal(g, 1);
+    if (known && y == 1) return a;
+    if (known && y == 2) return multiply(g, a, a);
+    if (known && y == 0.5) return call(g, LWI_OP_SQRT, a, a);
+    if (known && y == 1.5) return multiply(g, a, call(g, LWI_OP_SQRT, a, a));
+    if (known && y == 3) return multiply(g, multiply(g, a, a), a);
+    if (known && y == -1) return divide(g, lwi_codegen_graph_literal(g, 1), a);
+    return make(g, (lwi_vertex){.op = LWI_OP_POW, .a = a.index, .b = b.index});
+}
+
+// A function of literals.
+static bool fold(lwi_codegen_graph *g, lwi_op op, lwi_codegen_value a, lwi_codegen_value b,
+                 lwi_codegen_value *folded)
+{
+    double x[2] = {0};
+    if (!lwi_codegen_graph_known(g, a, &x[0])) return false;
+    if (lwi_codegen_operands(op) > 1 && !lwi_codegen_graph_known(g, b, &x[1])) return false;
+    const double y = operate(op, x[0], x[1], 0);
+    if (!isfinite(y)) return false;
+    *folded = lwi_codegen_graph_literal(g, y);
+    return true;
+}
+
+static lwi_codegen_value call(lwi_codegen_graph *g, lwi_op op, lwi_codegen_value a,
+                              lwi_codegen_value b)
+{
+    lwi_codegen_value folded;
+    if (fold(g, op, a, b, &folded)) return folded;
+    if (op == LWI_OP_SIN || op == LWI_OP_COS) return circular(g, op, a);
+    if (op == LWI_OP_POW) return power(g, a, b);
+    const int32_t second = lwi_codegen_operands(op) > 1 ? b.index : a.index;
+    return make(g, (lwi_vertex){.op = op, .a = a.index, .b = second});
 }
 
 lwi_codegen_value lwi_codegen_graph_op(lwi_codegen_graph *g, lwi_op op, lwi_codegen_value a,
@@ -335,14 +447,37 @@ lwi_codegen_value lwi_codegen_graph_op(lwi_codegen_graph *g, lwi_op op, lwi_code
         return divide(g, a, b);
     case LWI_OP_NEG:
         return negate(g, a);
-    case LWI_OP_SIN:
-    case LWI_OP_COS:
-        return circular(g, op, a);
-    case LWI_OP_SQRT:
-        return square_root(g, a);
-    default:
+    case LWI_OP_LITERAL:
+    case LWI_OP_INPUT:
+    case LWI_OP_SELECT:
         return a;
+    default:
+        return call(g, op, a, b);
     }
+}
+
+lwi_codegen_value lwi_codegen_graph_select(lwi_codegen_graph *g, lwi_codegen_value x,
+                                           lwi_codegen_value a, lwi_codegen_value b)
+{
+    double number = 0;
+    if (g->failed) return (lwi_codegen_value){0};
+    if (lwi_codegen_graph_known(g, x, &number)) return number < 0 ? a : b;
+    if (equal(a, b)) return a;
+    return make(g, (lwi_vertex){.op = LWI_OP_SELECT, .a = x.index, .b = a.index, .c = b.index});
+}
+
+lwi_codegen_value lwi_codegen_graph_where(lwi_codegen_graph *g, lwi_codegen_value x,
+                                          lwi_codegen_value a, lwi_codegen_value b)
+{
+    double yes = 0, no = 0;
+    if (g->failed) return (lwi_codegen_value){0};
+    if (lwi_codegen_graph_known(g, x, &yes)) return yes != 0 ? a : b;
+    const lwi_vertex v = *at(g, x);
+    if (v.op == LWI_OP_SELECT && lwi_codegen_graph_known(g, (lwi_codegen_value){v.b}, &yes) &&
+        lwi_codegen_graph_known(g, (lwi_codegen_value){v.c}, &no)) // a comparison
+        return lwi_codegen_graph_select(g, (lwi_codegen_value){v.a}, yes != 0 ? a : b,
+                                        no != 0 ? a : b);
+    return lwi_codegen_graph_select(g, x, a, lwi_codegen_graph_select(g, negate(g, x), a, b));
 }
 
 // ----------------------------------------------------------------------------- outputs, liveness
@@ -393,46 +528,18 @@ void lwi_codegen_graph_note(lwi_codegen_graph *g, const char *format, ...)
     va_end(arguments);
 }
 
-static bool has_first(lwi_op op)
-{
-    return op > LWI_OP_INPUT;
-}
-static bool has_second(lwi_op op)
-{
-    return op >= LWI_OP_ADD && op <= LWI_OP_DIV;
-}
-
-static double evaluate(const lwi_vertex *v, const double *const *input, const double *value)
-{
-    switch (v->op) {
-    case LWI_OP_LITERAL:
-        return v->literal;
-    case LWI_OP_INPUT:
-        return input[v->a][v->b];
-    case LWI_OP_ADD:
-        return value[v->a] + value[v->b];
-    case LWI_OP_SUB:
-        return value[v->a] - value[v->b];
-    case LWI_OP_MUL:
-        return value[v->a] * value[v->b];
-    case LWI_OP_DIV:
-        return value[v->a] / value[v->b];
-    case LWI_OP_NEG:
-        return -value[v->a];
-    case LWI_OP_SIN:
-        return sin(value[v->a]);
-    case LWI_OP_COS:
-        return cos(value[v->a]);
-    case LWI_OP_SQRT:
-        return sqrt(value[v->a]);
-    }
-    return 0;
-}
-
 void lwi_codegen_graph_evaluate(const lwi_codegen_graph *g, const double *const *input,
                                 double *value)
 {
-    for (int i = 0; i < g->nvertex; i++) value[i] = evaluate(&g->vertex[i], input, value);
+    for (int i = 0; i < g->nvertex; i++) {
+        const lwi_vertex *v = &g->vertex[i];
+        if (v->op == LWI_OP_LITERAL)
+            value[i] = v->literal;
+        else if (v->op == LWI_OP_INPUT)
+            value[i] = input[v->a][v->b];
+        else
+            value[i] = operate(v->op, value[v->a], value[v->b], value[v->c]);
+    }
 }
 
 void lwi_codegen_graph_live(lwi_codegen_graph *g)
@@ -444,10 +551,11 @@ void lwi_codegen_graph_live(lwi_codegen_graph *g)
     for (int i = g->nvertex - 1; i >= 0; i--) {
         const lwi_vertex *v = &g->vertex[i];
         if (v->uses == 0) continue;
-        LWI_ASSERT(!has_first(v->op) || v->a < i);
-        LWI_ASSERT(!has_second(v->op) || v->b < i);
-        if (has_first(v->op)) g->vertex[v->a].uses++;
-        if (has_second(v->op)) g->vertex[v->b].uses++;
+        const int32_t operand[3] = {v->a, v->b, v->c};
+        for (int k = 0; k < lwi_codegen_operands(v->op); k++) {
+            LWI_ASSERT_INDEX(operand[k], i);
+            g->vertex[operand[k]].uses++;
+        }
     }
 }
 
@@ -475,9 +583,23 @@ lwi_operations lwi_codegen_graph_operations(const lwi_codegen_graph *g)
         case LWI_OP_COS:
             n.sines++;
             break;
+        case LWI_OP_SELECT:
+            n.selections++;
+            break;
+        case LWI_OP_LITERAL:
+        case LWI_OP_INPUT:
+            break;
         default:
+            n.functions++;
             break;
         }
     }
     return n;
+}
+
+bool lwi_codegen_graph_has(const lwi_codegen_graph *g, lwi_op op)
+{
+    for (int i = 0; i < g->nvertex; i++)
+        if (g->vertex[i].uses > 0 && g->vertex[i].op == op) return true;
+    return false;
 }

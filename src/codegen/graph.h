@@ -16,6 +16,26 @@ typedef struct lwi_codegen_value {
     int32_t index;
 } lwi_codegen_value;
 
+/** Functions: how they are called in C, and how many operands they have.  `choose(x, a, b)` is a where x < 0, else b; all
+ *  three are evaluated. */
+#define LWI_OP_FUNCTION_LIST(X)                                                                    \
+    X(SIN, "sin", 1)                                                                               \
+    X(COS, "cos", 1)                                                                               \
+    X(SQRT, "sqrt", 1)                                                                             \
+    X(TAN, "tan", 1)                                                                               \
+    X(ASIN, "asin", 1)                                                                             \
+    X(ACOS, "acos", 1)                                                                             \
+    X(ATAN, "atan", 1)                                                                             \
+    X(SINH, "sinh", 1)                                                                             \
+    X(COSH, "cosh", 1)                                                                             \
+    X(TANH, "tanh", 1)                                                                             \
+    X(EXP, "exp", 1)                                                                               \
+    X(LOG, "log", 1)                                                                               \
+    X(FLOOR, "floor", 1)                                                                           \
+    X(POW, "pow", 2)                                                                               \
+    X(ATAN2, "atan2", 2)                                                                           \
+    X(SELECT, "choose", 3)
+
 typedef enum lwi_op {
     LWI_OP_LITERAL,
     LWI_OP_INPUT,
@@ -24,14 +44,14 @@ typedef enum lwi_op {
     LWI_OP_MUL,
     LWI_OP_DIV,
     LWI_OP_NEG,
-    LWI_OP_SIN,
-    LWI_OP_COS,
-    LWI_OP_SQRT
+#define X(op, name, operands) LWI_OP_##op,
+    LWI_OP_FUNCTION_LIST(X)
+#undef X
 } lwi_op;
 
 typedef struct lwi_vertex {
     lwi_op op;
-    int32_t a, b; ///< operands; INPUT: array, entry
+    int32_t a, b, c; ///< operands; INPUT: array, entry
     double literal;
     int32_t next; ///< in the list of its hash
     int32_t uses; ///< by live values and outputs: lwi_codegen_graph_live
@@ -67,6 +87,7 @@ typedef struct lwi_codegen_graph {
     int nvertex, room, noutput, output_room, ncheck, check_room, nnote, note_room;
     const char *array[LWI_GRAPH_ARRAYS]; ///< names of inputs and outputs
     bool scalar[LWI_GRAPH_ARRAYS];       ///< a number: an array for vectors alone
+    bool result[LWI_GRAPH_ARRAYS];       ///< an output, perhaps an input, too
     int narray;
     bool failed; ///< an allocation failed; later values are invalid
 } lwi_codegen_graph;
@@ -74,6 +95,7 @@ typedef struct lwi_codegen_graph {
 /** Number of operations executed. */
 typedef struct lwi_operations {
     int multiplications, additions, divisions, signs, sines; ///< divisions: and square roots
+    int functions, selections;                               ///< others of libm
 } lwi_operations;
 
 void lwi_codegen_graph_init(lwi_codegen_graph *graph, const lw_allocator *allocator);
@@ -81,13 +103,27 @@ void lwi_codegen_graph_free(lwi_codegen_graph *graph);
 
 /** A name of an array, as the generated function's parameter is called; not copied. */
 int lwi_codegen_graph_array(lwi_codegen_graph *graph, const char *name);
+/** The same of outputs. */
+int lwi_codegen_graph_result(lwi_codegen_graph *graph, const char *name);
+/** An input that becomes an output, too. */
+void lwi_codegen_graph_make_result(lwi_codegen_graph *graph, int array);
 /** The same for a parameter that is a number, and an array of one entry where values are vectors. */
 int lwi_codegen_graph_scalar(lwi_codegen_graph *graph, const char *name);
 lwi_codegen_value lwi_codegen_graph_literal(lwi_codegen_graph *graph, double x);
 lwi_codegen_value lwi_codegen_graph_input(lwi_codegen_graph *graph, int array, int entry);
-/** An operation; `b` is ignored if there is only one operand. */
+/** How many operands an operation has. */
+int lwi_codegen_operands(lwi_op op);
+/** An operation on one or two values; `b` is ignored if there is only one operand. */
 lwi_codegen_value lwi_codegen_graph_op(lwi_codegen_graph *graph, lwi_op op, lwi_codegen_value a,
                                        lwi_codegen_value b);
+/** a where x < 0, else b: exactly, also of differences x of two values. */
+lwi_codegen_value lwi_codegen_graph_select(lwi_codegen_graph *graph, lwi_codegen_value x,
+                                           lwi_codegen_value a, lwi_codegen_value b);
+/** Some live value is a selection.  After lwi_codegen_graph_live. */
+bool lwi_codegen_graph_has(const lwi_codegen_graph *graph, lwi_op op);
+/** a where x is not 0, else b. */
+lwi_codegen_value lwi_codegen_graph_where(lwi_codegen_graph *graph, lwi_codegen_value x,
+                                          lwi_codegen_value a, lwi_codegen_value b);
 void lwi_codegen_graph_output(lwi_codegen_graph *graph, int array, int entry,
                               lwi_codegen_value value);
 /** From here on the function returns `code` (not 0) unless value >= limit; outputs are written after all checks. */
@@ -113,6 +149,10 @@ lwi_codegen_graph_operations(const lwi_codegen_graph *graph); ///< after lwi_cod
 void lwi_codegen_graph_print(lwi_codegen_graph *graph, const char *type, FILE *file);
 /** The macro of checks. */
 void lwi_codegen_print_check(FILE *file);
+/** The function of LWI_OP_SELECT, in the text of a source.  @param type  with specifiers: "static inline double" */
+void lwi_codegen_print_choose(const char *type, FILE *file);
+/** The name of a function in C. */
+const char *lwi_codegen_function_name(lwi_op op);
 /** A name in a C string or a comment: characters that could end one are replaced. */
 void lwi_codegen_print_name(FILE *file, const char *name);
 

@@ -21,16 +21,16 @@ lw_status lwi_generate_inverse_dynamics(lwi_codegen_graph *g, const lwi_elements
 {
     (void)error;
     lwi_codegen_motion m;
-    const int q = lwi_codegen_graph_array(g, "q"), v = lwi_codegen_graph_array(g, "v");
-    const int vdot = lwi_codegen_graph_array(g, "vdot"), tau = lwi_codegen_graph_array(g, "tau");
+    lwi_walk walk;
+    TRY(lwi_walk_begin(g, elements, LWI_READS_SPEEDS | LWI_READS_FORCES, arena, &walk));
+    const int vdot = lwi_codegen_graph_array(g, "vdot"), tau = lwi_codegen_graph_result(g, "tau");
     val(*F)[6] = lwi_arena_push(arena, (size_t)elements->n, sizeof *F);
     val ground[6], S[6];
     if (!F) return LW_ERR_MEMORY;
-    TRY(lwi_codegen_motion_create(g, elements, q, v, arena, &m));
+    TRY(lwi_codegen_motion_create(&walk, arena, &m));
     lwi_codegen_motion_pose(&m);
     lwi_codegen_motion_velocity(&m);
-    const lwi_walk walk = {g, elements, q, v, NULL};
-    TRY(lwi_forces_create(&walk, arena, &m.load));
+    TRY(lwi_forces_create(&walk, arena, -1, &m.load));
     lwi_zero(g, 6, ground);
     lwi_literals(g, 3, ground, elements->ground);
     for (int i = 0; i < elements->n; i++) {

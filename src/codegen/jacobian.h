@@ -11,5 +11,8 @@
  *  @return LW_ERR_MEMORY */
 lw_status lwi_codegen_differentiate(lwi_codegen_graph *graph, int ninput, const int *size,
                                     int noutput);
+/** The derivative of a value by an entry of an input array; `failed` without memory. */
+lwi_codegen_value lwi_codegen_derivative(lwi_codegen_graph *graph, lwi_codegen_value f, int array,
+                                         int entry);
 
 #endif

@@ -5,6 +5,9 @@
 // mass centres; body 0 is the ground.
 #include "codegen/algebra.h"
 #include "codegen/functions.h"
+#include "codegen/paths.h"
+
+#include <string.h>
 
 typedef struct pose {
     val R[9], r[3];
@@ -100,25 +103,51 @@ static pose joint_pose(lwi_codegen_graph *g, const lwi_node *node, const val *q)
     return p;
 }
 
+// All coordinates of the joint of a node, free and prescribed.
+static void read_coordinates(const lwi_walk *walk, const lwi_node *node, val *x)
+{
+    const bool quaternion = node->type->quaternion >= 0;
+    for (int i = 0; i < (quaternion ? node->nq : node->type->nv); i++)
+        x[i] = lwi_walk_coordinate(
+            walk, quaternion ? node->iq + i : lwi_walk_coordinate_index(walk->elements, node, i));
+}
+
+// A joint frame on a moving mount.
+static void move_mount(const lwi_walk *walk, int joint, pose *p)
+{
+    lwi_place place;
+    lwi_zero(walk->graph, 3, place.v);
+    lwi_zero(walk->graph, 3, place.w);
+    lwi_zero(walk->graph, 3, place.a);
+    lwi_zero(walk->graph, 3, place.al);
+    memcpy(place.R, p->R, sizeof place.R);
+    memcpy(place.r, p->r, sizeof place.r);
+    lwi_place_mount(walk, joint, &place);
+    memcpy(p->R, place.R, sizeof place.R);
+    memcpy(p->r, place.r, sizeof place.r);
+}
+
 lw_status lwi_generate_kinematics(lwi_codegen_graph *g, const lwi_elements *elements,
                                   lwi_arena *arena, lw_error *error)
 {
     (void)error;
     const lw_model *model = elements->model;
-    const int q = lwi_codegen_graph_array(g, "q"), R = lwi_codegen_graph_array(g, "R");
-    const int r = lwi_codegen_graph_array(g, "r");
+    lwi_walk walk;
+    TRY(lwi_walk_begin(g, elements, 0, arena, &walk));
+    const int R = lwi_codegen_graph_result(g, "R"), r = lwi_codegen_graph_result(g, "r");
     pose *link = LWI_PUSH(arena, pose, model->nnode), *body = LWI_PUSH(arena, pose, model->nbody);
     if (!link || !body) return LW_ERR_MEMORY;
     body[0] = identity(g);
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
         val x[LW_JOINT_MAX_NQ];
-        for (int i = 0; i < node->nq; i++) x[i] = lwi_codegen_graph_input(g, q, node->iq + i);
+        read_coordinates(&walk, node, x);
         const pose in = literal_pose(g, node->X_R, node->X_r);
         const pose centre = literal_pose(g, node->c_R, node->c_r);
         pose joint = joint_pose(g, node, x);
         if (node->reversed) joint = invert(g, &joint);
         link[k] = node->parent < 0 ? in : compose(g, &link[node->parent], &in);
+        if (node->joint >= 0) move_mount(&walk, node->joint, &link[k]);
         link[k] = compose(g, &link[k], &joint);
         body[node->body] = compose(g, &link[k], &centre);
     }
@@ -150,14 +179,15 @@ static void quaternion_rate(lwi_codegen_graph *g, const val e[4], const val w[3]
     for (int i = 0; i < 4; i++) rate[i] = madd(g, rate[i], pull, e[i]);
 }
 
-void lwi_coordinate_rates(lwi_codegen_graph *g, const lw_model *model, int q, int v, int qdot)
+void lwi_coordinate_rates(const lwi_walk *walk, int qdot)
 {
+    lwi_codegen_graph *g = walk->graph;
+    const lw_model *model = walk->elements->model;
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
         val x[LW_JOINT_MAX_NQ], u[LW_JOINT_MAX_NV], rate[LW_JOINT_MAX_NQ], R[9];
-        for (int i = 0; i < node->nq; i++) x[i] = lwi_codegen_graph_input(g, q, node->iq + i);
-        for (int i = 0; i < node->nv; i++)
-            rate[i] = u[i] = lwi_codegen_graph_input(g, v, node->iv + i);
+        for (int i = 0; i < node->nq; i++) x[i] = lwi_walk_coordinate(walk, node->iq + i);
+        for (int i = 0; i < node->nv; i++) rate[i] = u[i] = lwi_walk_speed(walk, node->iv + i);
         if (lwi_joint_is_ball(node->type)) quaternion_rate(g, x, u, rate);
         if (lwi_joint_is_free(node->type)) {
             lwi_quaternion(g, R, x + 3);
@@ -171,8 +201,9 @@ void lwi_coordinate_rates(lwi_codegen_graph *g, const lw_model *model, int q, in
 lw_status lwi_generate_coordinate_rates(lwi_codegen_graph *g, const lwi_elements *elements,
                                         lwi_arena *arena, lw_error *error)
 {
-    (void)arena, (void)error;
-    const int q = lwi_codegen_graph_array(g, "q"), v = lwi_codegen_graph_array(g, "v");
-    lwi_coordinate_rates(g, elements->model, q, v, lwi_codegen_graph_array(g, "qdot"));
+    (void)error;
+    lwi_walk walk;
+    TRY(lwi_walk_begin(g, elements, LWI_READS_SPEEDS, arena, &walk));
+    lwi_coordinate_rates(&walk, lwi_codegen_graph_result(g, "qdot"));
     return LW_OK;
 }

@@ -20,34 +20,10 @@ static const char introduction[] =
     "// these lanes are not valid; project_positions leaves their last positions.\n";
 
 // The parameters of a function as arguments with casts.
-static void print_arguments(FILE *file, int i)
+static void print_arguments(FILE *file, const lwi_codegen_graph *g)
 {
-    const char *at = lwi_codegen_parameters[i];
-    for (bool first = true; *at; first = false) {
-        bool constant = !strncmp(at, "const ", 6);
-        at += strlen(constant ? "const double " : "double ");
-        const size_t length = strcspn(at, "[,");
-        constant |= at[length] == ','; // a number
-        fprintf(file, "%s%s%.*s", first ? "" : ", ", constant ? "(const real *)" : "(real *)",
-                (int)length, at);
-        at += length;
-        at += strspn(at, "[], ");
-    }
-}
-
-// Parameters of lanes, `type` in place of double; a number is an array of one entry.
-static void print_parameters(FILE *file, int i, const char *type)
-{
-    for (const char *at = lwi_codegen_parameters[i]; *at;) {
-        const size_t length = strcspn(at, ",");
-        const char *name = strstr(at, "double ") + strlen("double ");
-        const bool number = at[length - 1] != ']', constant = at[0] == 'c' || number;
-        fprintf(file, "%s%s %.*s%s", constant ? "const " : "", type, (int)(at + length - name),
-                name, number ? "[]" : "");
-        at += length;
-        if (*at) fputs(", ", file);
-        at += strspn(at, ", ");
-    }
+    for (int a = 0; a < g->narray; a++)
+        fprintf(file, "%s(%sreal *)%s", a ? ", " : "", g->result[a] ? "" : "const ", g->array[a]);
 }
 
 static const char *type_of(const lwi_codegen_writer *w, int i)
@@ -58,7 +34,8 @@ static const char *type_of(const lwi_codegen_writer *w, int i)
 static void print_function(FILE *file, const lwi_codegen_writer *w, int i, const char *end)
 {
     fprintf(file, "%s %s_lanes_%s(", type_of(w, i), w->name, lwi_codegen_names[i]);
-    print_parameters(file, i, "double");
+    lwi_codegen_print_parameters(file, &w->graph[i], lwi_codegen_parameter_count(w, i), "double",
+                                 true);
     fprintf(file, ")%s", end);
 }
 
@@ -176,8 +153,7 @@ void lwi_codegen_scalar_circular(FILE *file)
     fputs(circular, file);
 }
 
-static const char macros[] = "#define sqrt lanes_sqrt\n"
-                             "// A lane with a pivot that is too small is marked.\n"
+static const char macros[] = "\n// A lane with a pivot that is too small is marked.\n"
                              "#define CHECK(pivot, limit, code) good &= (pivot) >= (limit)\n\n"
                              "static inline int lanes_of(const mask *good)\n"
                              "{\n"
@@ -188,14 +164,14 @@ static const char macros[] = "#define sqrt lanes_sqrt\n"
 
 // A lane that has converged or failed keeps its positions.
 static const char newton[] =
-    "\nint NAME_lanes_project_positions(double q[])\n"
+    "\nint NAME_lanes_project_positions(TIMED{const double t[], }double q[])\n"
     "{\n"
     "    real step[UPPER_NDEPENDENT + 1]; // and how far the loops are open\n"
     "    double before[UPPER_NQ * LANES];\n"
     "    int done = 0, failed = 0;\n"
     "    for (int k = 0; k < 40 && (done | failed) != (1 << LANES) - 1; k++) {\n"
     "        memcpy(before, q, sizeof before);\n"
-    "        const int bad = position_step((real *)q, step);\n"
+    "        const int bad = position_step(TIMED{(const real *)t, }(real *)q, step);\n"
     "        for (int l = 0; l < LANES; l++) {\n"
     "            int large = 0;\n"
     "            if ((done | failed | bad) >> l & 1) {\n"
@@ -212,26 +188,55 @@ static const char newton[] =
     "}\n";
 
 // A function of libm, lane by lane: in one expression, so that compilers merge sine and cosine of the same angle.
-static void print_elementary(FILE *file, const lwi_codegen_writer *w, const char *name)
+static void print_elementary(FILE *file, const lwi_codegen_writer *w, lwi_op op)
 {
-    fprintf(file, "INLINE real lanes_%s(real x)\n{\n    return (real){", name);
-    for (int l = 0; l < w->lanes; l++) fprintf(file, "%s%s(x[%d])", l ? ", " : "", name, l);
+    const char *name = lwi_codegen_function_name(op);
+    const bool two = lwi_codegen_operands(op) > 1;
+    fprintf(file, "INLINE real lanes_%s(real x%s)\n{\n    return (real){", name,
+            two ? ", real y" : "");
+    for (int l = 0; l < w->lanes; l++) {
+        fprintf(file, "%s%s(x[%d]", l ? ", " : "", name, l);
+        if (two) fprintf(file, ", y[%d]", l);
+        fputc(')', file);
+    }
     fputs("};\n}\n", file);
 }
 
+// Those of libm that the functions call, under their names; sin and cos follow.
+static void print_functions(FILE *file, const lwi_codegen_writer *w)
+{
+    for (int op = LWI_OP_SIN; op < LWI_OP_SELECT; op++) {
+        const bool circles = op == LWI_OP_SIN || op == LWI_OP_COS;
+        if (circles || lwi_codegen_calls(w, (lwi_op)op)) print_elementary(file, w, (lwi_op)op);
+    }
+    for (int op = LWI_OP_SIN; op < LWI_OP_SELECT; op++) {
+        const char *name = lwi_codegen_function_name((lwi_op)op);
+        const bool circles = op == LWI_OP_SIN || op == LWI_OP_COS;
+        if (!circles && lwi_codegen_calls(w, (lwi_op)op))
+            fprintf(file, "#define %s lanes_%s\n", name, name);
+    }
+}
+
+static const char choose[] = "\n// a where x < 0, else b.\n"
+                             "INLINE real choose(real x, real a, real b)\n"
+                             "{\n"
+                             "    const mask negative = x < 0.0;\n"
+                             "    return OF_BITS((BITS(a) & negative) | (BITS(b) & ~negative));\n"
+                             "}\n";
+
 void lwi_codegen_lanes_source(FILE *file, lwi_codegen_writer *w)
 {
-    static const char *const elementary[] = {"sin", "cos", "sqrt"};
     fprintf(file,
             "// %s_lanes.c -- generated by Linkwork %s; do not edit.\n#include \"%s_lanes.h\"\n\n",
             w->name, lw_version(), w->name);
     lwi_codegen_template(file, w, types);
-    for (int i = 0; i < LWI_COUNT(elementary); i++) print_elementary(file, w, elementary[i]);
+    print_functions(file, w);
     lwi_codegen_template(file, w, vector_bits);
     fputs("INLINE real libm_circular(real x, int cosine)\n{\n"
           "    return cosine ? lanes_cos(x) : lanes_sin(x);\n}\n\n",
           file);
     fputs(circular, file);
+    if (lwi_codegen_calls(w, LWI_OP_SELECT)) fputs(choose, file);
     lwi_codegen_template(file, w, macros);
     for (int i = 0; i < LW_CODEGEN_COUNT; i++) {
         if (!lwi_codegen_wanted(w, i)) continue;
@@ -239,10 +244,7 @@ void lwi_codegen_lanes_source(FILE *file, lwi_codegen_writer *w)
                    fails = lwi_codegen_returns_code(w->elements, i);
         fprintf(file, "\nstatic %s %s(", type_of(w, i),
                 newtons ? "position_step" : lwi_codegen_names[i]);
-        if (newtons)
-            fputs("real q[], real step[]", file);
-        else
-            print_parameters(file, i, "real");
+        lwi_codegen_print_parameters(file, &w->graph[i], w->graph[i].narray, "real", true);
         fputs(")\n{\n", file);
         if (fails) fputs("    mask good = (mask){0} == 0;\n", file);
         lwi_codegen_graph_print(&w->graph[i], "real", file);
@@ -255,7 +257,7 @@ void lwi_codegen_lanes_source(FILE *file, lwi_codegen_writer *w)
         fputc('\n', file);
         print_function(file, w, i, "\n{\n");
         fprintf(file, "    %s%s(", fails ? "return " : "", lwi_codegen_names[i]);
-        print_arguments(file, i);
+        print_arguments(file, &w->graph[i]);
         fputs(");\n}\n", file);
     }
     lwi_codegen_descriptor_source(file, w, "lanes_");

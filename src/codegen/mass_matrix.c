@@ -150,10 +150,12 @@ lw_status lwi_generate_mass_matrix(lwi_codegen_graph *g, const lwi_elements *ele
 {
     (void)error;
     lwi_codegen_motion m;
-    const int q = lwi_codegen_graph_array(g, "q"), M = lwi_codegen_graph_array(g, "M");
+    lwi_walk walk;
+    TRY(lwi_walk_begin(g, elements, 0, arena, &walk));
+    const int M = lwi_codegen_graph_result(g, "M");
     rigid *all = LWI_PUSH(arena, rigid, elements->n);
     if (!all) return LW_ERR_MEMORY;
-    TRY(lwi_codegen_motion_create(g, elements, q, -1, arena, &m));
+    TRY(lwi_codegen_motion_create(&walk, arena, &m));
     lwi_codegen_motion_pose(&m);
     for (int i = 0; i < elements->n; i++) {
         all[i].m = elements->list[i].m;

@@ -30,11 +30,12 @@ lw_status lwi_generate_momenta(lwi_codegen_graph *g, const lwi_elements *element
 {
     (void)error;
     lwi_codegen_motion m;
-    const int q = lwi_codegen_graph_array(g, "q"), v = lwi_codegen_graph_array(g, "v");
-    const int p = lwi_codegen_graph_array(g, "p");
+    lwi_walk walk;
+    TRY(lwi_walk_begin(g, elements, LWI_READS_SPEEDS, arena, &walk));
+    const int v = walk.v, p = lwi_codegen_graph_result(g, "p");
     val(*P)[6] = lwi_arena_push(arena, (size_t)elements->n, sizeof *P), S[6];
     if (!P) return LW_ERR_MEMORY;
-    TRY(lwi_codegen_motion_create(g, elements, q, v, arena, &m));
+    TRY(lwi_codegen_motion_create(&walk, arena, &m));
     lwi_codegen_motion_pose(&m);
     for (int i = 0; i < elements->n; i++) {
         velocity(&m, i, v);
@@ -89,7 +90,7 @@ static val own_effort(const lwi_sweep *s, int tau, int iv, val u)
     val sum = add(g, lwi_codegen_graph_input(g, tau, iv), lit(g, f->at_rest));
     if (s->motion.load) sum = add(g, sum, s->motion.load[iv]);
     if (f->stiffness != 0)
-        sum = msub(g, sum, lit(g, f->stiffness), lwi_codegen_graph_input(g, s->motion.q, f->iq));
+        sum = msub(g, sum, lit(g, f->stiffness), lwi_walk_coordinate(s->motion.walk, f->iq));
     return msub(g, sum, lit(g, f->damping), u);
 }
 
@@ -116,16 +117,17 @@ lw_status lwi_generate_momenta_rates(lwi_codegen_graph *g, const lwi_elements *e
 {
     static const double still[3] = {0};
     lwi_sweep s = {.bias = false};
-    const int q = lwi_codegen_graph_array(g, "q");
+    lwi_walk walk;
+    TRY(lwi_walk_begin(g, elements, LWI_READS_FORCES, arena, &walk));
     s.tau = lwi_codegen_graph_array(g, "p");
-    const int tau = lwi_codegen_graph_array(g, "tau"), v = lwi_codegen_graph_array(g, "v");
-    const int pdot = lwi_codegen_graph_array(g, "pdot");
+    const int tau = lwi_codegen_graph_array(g, "tau"), v = lwi_codegen_graph_result(g, "v");
+    const int pdot = lwi_codegen_graph_result(g, "pdot");
     val(*T)[6] = lwi_arena_push(arena, (size_t)elements->n, sizeof *T);
     val(*gravity)[6] = lwi_arena_push(arena, (size_t)elements->n, sizeof *gravity);
     val ground[6], P[6];
     val *speed = LWI_PUSH(arena, val, elements->model->tree_nv);
     if (!T || !gravity || !speed) return LW_ERR_MEMORY;
-    TRY(lwi_codegen_motion_create(g, elements, q, -1, arena, &s.motion));
+    TRY(lwi_codegen_motion_create(&walk, arena, &s.motion));
     lwi_codegen_motion_pose(&s.motion);
     TRY(lwi_sweeps(&s, still, arena, error));
     lwi_zero(g, 6, ground);
@@ -140,8 +142,8 @@ lw_status lwi_generate_momenta_rates(lwi_codegen_graph *g, const lwi_elements *e
             lwi_codegen_graph_output(g, v, e->iv + j, s.pivot[i].u[j]);
         }
     }
-    const lwi_walk walk = {g, elements, q, -1, speed};
-    TRY(lwi_forces_create(&walk, arena, &s.motion.load));
+    walk.speed = speed;
+    TRY(lwi_forces_create(&walk, arena, -1, &s.motion.load));
     for (int i = elements->n - 1; i >= 0; i--) {
         subtree_momentum(&s, i, P);
         rate(&s, i, P, T[i], tau, pdot);

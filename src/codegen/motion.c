@@ -4,10 +4,12 @@
 #include <float.h>
 #include <math.h>
 
-lw_status lwi_codegen_motion_create(lwi_codegen_graph *graph, const lwi_elements *elements, int q,
-                                    int v, lwi_arena *arena, lwi_codegen_motion *motion)
+lw_status lwi_codegen_motion_create(const lwi_walk *walk, lwi_arena *arena,
+                                    lwi_codegen_motion *motion)
 {
-    *motion = (lwi_codegen_motion){.graph = graph, .elements = elements, .q = q, .v = v};
+    lwi_codegen_graph *graph = walk->graph;
+    const lwi_elements *elements = walk->elements;
+    *motion = (lwi_codegen_motion){.graph = graph, .elements = elements, .walk = walk};
     motion->body = LWI_PUSH(arena, lwi_body_values, elements->n);
     if (!motion->body) return LW_ERR_MEMORY;
     for (int i = 0; i < elements->n; i++) { // until lwi_codegen_motion_velocity nothing moves
@@ -27,6 +29,7 @@ static bool is_screw(const lwi_element *e)
 
 int lwi_element_speeds(const lwi_element *e)
 {
+    if (e->driven) return 0;
     return is_screw(e) ? 1 : e->kind == LWI_K_BALL ? 3 : 6;
 }
 
@@ -59,7 +62,7 @@ static void screw_pose(const lwi_codegen_motion *m, const lwi_element *e, lwi_bo
 {
     lwi_codegen_graph *g = m->graph;
     val c, s;
-    const val q = mul(g, lit(g, e->sign), lwi_codegen_graph_input(g, m->q, e->iq));
+    const val q = mul(g, lit(g, e->sign), lwi_walk_coordinate(m->walk, e->iq));
     lwi_codegen_circular(g, mul(g, lit(g, e->turn), q), e->angle, &c, &s);
     b->d = madd(g, lit(g, e->shift), lit(g, e->slide), q);
     b->theta = lwi_turn_z(g, c, s);
@@ -71,7 +74,7 @@ static void ball_pose(const lwi_codegen_motion *m, const lwi_element *e, lwi_bod
 {
     lwi_codegen_graph *g = m->graph;
     val q[4], F[9];
-    for (int i = 0; i < 4; i++) q[i] = lwi_codegen_graph_input(g, m->q, e->iq + i);
+    for (int i = 0; i < 4; i++) q[i] = lwi_walk_coordinate(m->walk, e->iq + i);
     lwi_quaternion(g, b->R, q);
     lwi_literals(g, 9, F, e->R);
     lwi_literals(g, 3, b->r, e->r);
@@ -142,13 +145,22 @@ void lwi_codegen_motion_wrench(const lwi_codegen_motion *m, int i, val p[6])
     gyroscopic(m->graph, p + 3, m->body[i].w, e->J);
 }
 
+// Relative acceleration of a prescribed screw: a part of the bias.
+static void add_prescribed(const lwi_codegen_motion *m, const lwi_element *e, lwi_body_values *b)
+{
+    lwi_codegen_graph *g = m->graph;
+    const val rate = mul(g, lit(g, e->sign), lwi_walk_drive(m->walk, e->iv, 2));
+    b->l[2] = madd(g, b->l[2], lit(g, e->slide), rate);
+    b->k[2] = madd(g, b->k[2], lit(g, e->turn), rate);
+}
+
 // Before the last screw the origin is at (a, b, delta) in the parent after the rotation phi, and d along the
 // last axis: beta in these axes.
 static void screw_velocity(const lwi_codegen_motion *m, const lwi_element *e, lwi_body_values *b,
                            const val parent[3])
 {
     lwi_codegen_graph *g = m->graph;
-    const val speed = mul(g, lit(g, e->sign), lwi_codegen_graph_input(g, m->v, e->iv));
+    const val speed = mul(g, lit(g, e->sign), lwi_walk_speed(m->walk, e->iv));
     const val turning = mul(g, lit(g, e->turn), speed), sliding = mul(g, lit(g, e->slide), speed);
     val w[3] = {parent[0], parent[1], parent[2]};
     val r[3] = {lit(g, e->a), lit(g, e->b), lit(g, e->delta)};
@@ -162,6 +174,7 @@ static void screw_velocity(const lwi_codegen_motion *m, const lwi_element *e, lw
     b->l[0] = mul(g, twice, w[1]), b->l[1] = neg(g, mul(g, twice, w[0])), b->l[2] = lit(g, 0);
     b->k[0] = mul(g, turning, w[1]), b->k[1] = neg(g, mul(g, turning, w[0])), b->k[2] = lit(g, 0);
     b->w[0] = w[0], b->w[1] = w[1], b->w[2] = add(g, w[2], turning);
+    if (e->driven) add_prescribed(m, e, b);
 }
 
 // k = w' x u_w; the speeds of a base are components: l = u_w x u_v + 2 w' x u_v, and w' = 0
@@ -172,7 +185,7 @@ static void ball_velocity(const lwi_codegen_motion *m, const lwi_element *e, lwi
     const int n = lwi_element_speeds(e);
     val u[6], w[3];
     lwi_zero(g, 6, u);
-    for (int i = 0; i < n; i++) u[6 - n + i] = lwi_codegen_graph_input(g, m->v, e->iv + i);
+    for (int i = 0; i < n; i++) u[6 - n + i] = lwi_walk_speed(m->walk, e->iv + i);
     lwi_codegen_centripetal(g, b->beta, parent, b->r);
     lwi_rotate_back(g, w, b->R, parent);
     lwi_cross(g, b->k, w, u + 3);
@@ -279,8 +292,7 @@ val lwi_codegen_motion_effort(const lwi_codegen_motion *m, int tau, int iv)
     sum = add(g, sum, lit(g, f->at_rest));
     if (m->load) sum = add(g, sum, m->load[iv]);
     if (f->stiffness != 0)
-        sum = msub(g, sum, lit(g, f->stiffness), lwi_codegen_graph_input(g, m->q, f->iq));
-    if (f->damping != 0)
-        sum = msub(g, sum, lit(g, f->damping), lwi_codegen_graph_input(g, m->v, iv));
+        sum = msub(g, sum, lit(g, f->stiffness), lwi_walk_coordinate(m->walk, f->iq));
+    if (f->damping != 0) sum = msub(g, sum, lit(g, f->damping), lwi_walk_speed(m->walk, iv));
     return sum;
 }

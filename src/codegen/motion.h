@@ -9,7 +9,7 @@
 #define LWI_CODEGEN_MOTION_H
 
 #include "codegen/algebra.h"
-#include "codegen/elements.h"
+#include "codegen/walk.h"
 
 /** Motion of one body. */
 typedef struct lwi_body_values {
@@ -28,15 +28,14 @@ typedef struct lwi_body_values {
 typedef struct lwi_codegen_motion {
     lwi_codegen_graph *graph;
     const lwi_elements *elements;
+    const lwi_walk *walk;
     lwi_body_values *body; ///< [n]
-    int q, v;              ///< arrays of the graph
     const val *load; ///< [tree nv] efforts of forces between bodies and on cut joints; NULL: none
 } lwi_codegen_motion;
 
-/** Values of the bodies in a graph with inputs `q` and `v` (arrays; v may be -1).
- *  @return LW_ERR_MEMORY */
-lw_status lwi_codegen_motion_create(lwi_codegen_graph *graph, const lwi_elements *elements, int q,
-                                    int v, lwi_arena *arena, lwi_codegen_motion *motion);
+/** Values of the bodies in the graph of a walk, which stays.  @return LW_ERR_MEMORY */
+lw_status lwi_codegen_motion_create(const lwi_walk *walk, lwi_arena *arena,
+                                    lwi_codegen_motion *motion);
 /** Poses of all bodies in their parents. */
 void lwi_codegen_motion_pose(lwi_codegen_motion *motion);
 /** u, w, beta, l and k of all bodies; after the poses. */
@@ -57,7 +56,7 @@ void lwi_codegen_motion_wrench(const lwi_codegen_motion *motion, int i, val p[6]
 /** b = w x (w x a), by products of the components of w, which are shared. */
 void lwi_codegen_centripetal(lwi_codegen_graph *g, val b[3], const val w[3], const val a[3]);
 
-/** Degrees of freedom of the element's joint: 1, 3, 6. */
+/** Degrees of freedom of the element's joint: 1, 3, 6; 0 of a prescribed one. */
 int lwi_element_speeds(const lwi_element *element);
 /** Column of the motion subspace, own axes, for the speeds of the model. */
 void lwi_codegen_motion_subspace(lwi_codegen_graph *g, const lwi_element *element, int column,

@@ -7,6 +7,7 @@
 #include "codegen/loops.h"
 
 #include "base/linear.h"
+#include "codegen/refuse.h"
 #include "kinematics/displacement.h"
 
 #include <math.h>
@@ -20,6 +21,7 @@ typedef struct chooser {
     lwi_loops *loops;
     lwi_arena *arena;
     lwi_codegen_graph graph;
+    lwi_walk walk;
     lwi_closures closures;
     double *value;                 // of the graph
     double *A;                     // [m][nv] rows, in lengths of the mechanism
@@ -36,7 +38,10 @@ typedef struct chooser {
 
 static void evaluate(chooser *c, const double *q, double *phi)
 {
-    const double *input[] = {q};
+    static const double start = 0; // time
+    const double *input[LWI_GRAPH_ARRAYS] = {0};
+    input[c->walk.q] = q;
+    if (c->walk.t >= 0) input[c->walk.t] = &start;
     const double length = c->elements->model->length;
     lwi_codegen_graph_evaluate(&c->graph, input, c->value);
     for (int i = 0; i < c->m; i++) {
@@ -390,9 +395,8 @@ static void read_structure(chooser *c)
 static lw_status create(chooser *c, lw_error *error)
 {
     lwi_loops *l = c->loops;
-    const int q = lwi_codegen_graph_array(&c->graph, "q");
-    const lwi_walk walk = {&c->graph, c->elements, q, -1, NULL};
-    TRY(lwi_closures_create(&walk, c->arena, &c->closures));
+    TRY(lwi_walk_begin(&c->graph, c->elements, 0, c->arena, &c->walk));
+    TRY(lwi_closures_create(&c->walk, c->arena, &c->closures));
     c->value = LWI_PUSH(c->arena, double, c->graph.nvertex);
     if (!c->value) return LW_ERR_MEMORY;
     TRY(make_room(c));
@@ -402,10 +406,10 @@ static lw_status create(chooser *c, lw_error *error)
     int n = 0;
     for (int b = 0; b < l->nblock; b++) n += l->block[b].ny;
     if (n != l->ndependent)
-        return lwi_fail(error, LW_ERR_UNSUPPORTED,
-                        "no code can be generated: no fixed set of dependent speeds is found for "
-                        "the loop of joint '%s': %d of %d",
-                        lwi_closing_name(c->elements, 0), n, l->ndependent);
+        return lwi_refuse(c->elements->model, (lw_place){0}, error,
+                          "no fixed set of dependent speeds is found for the loop of joint '%s': "
+                          "%d of %d",
+                          lwi_closing_name(c->elements, 0), n, l->ndependent);
     set_tops(c->elements);
     return LW_OK;
 }

@@ -10,17 +10,6 @@
 #include <float.h>
 #include <math.h>
 
-static val coordinate(const lwi_walk *walk, int iq)
-{
-    return lwi_codegen_graph_input(walk->graph, walk->q, iq);
-}
-
-val lwi_walk_speed(const lwi_walk *walk, int iv)
-{
-    if (walk->speed) return walk->speed[iv];
-    return walk->v < 0 ? lit(walk->graph, 0) : lwi_codegen_graph_input(walk->graph, walk->v, iv);
-}
-
 void lwi_place_start(lwi_codegen_graph *g, lwi_place *p, const double R[9], const double r[3])
 {
     lwi_literals(g, 9, p->R, R);
@@ -73,7 +62,7 @@ static void circular(const lwi_walk *walk, int iq, int iv, double sign, val *c, 
 {
     lwi_codegen_graph *g = walk->graph;
     const lwi_elements *elements = walk->elements;
-    const val q = coordinate(walk, iq);
+    const val q = lwi_walk_coordinate(walk, iq);
     for (int i = 0; i < elements->n; i++) {
         const lwi_element *e = &elements->list[i];
         if (e->iv != iv || e->turn == 0) continue;
@@ -92,6 +81,11 @@ static void scaled(lwi_codegen_graph *g, val b[3], val x, const val a[3])
     for (int i = 0; i < 3; i++) b[i] = mul(g, x, a[i]);
 }
 
+static void add_scaled(lwi_codegen_graph *g, val b[3], val x, const val a[3])
+{
+    for (int i = 0; i < 3; i++) b[i] = madd(g, b[i], x, a[i]);
+}
+
 // R := R Rot(axis, (c, s))
 static void rotate_about(lwi_codegen_graph *g, val R[9], int axis, val c, val s)
 {
@@ -108,19 +102,24 @@ static void step_scalar(const lwi_walk *walk, lwi_place *p, int axis, int iq, in
                         double rotates, double slide, lwi_column *column)
 {
     lwi_codegen_graph *g = walk->graph;
+    const bool driven = iv >= walk->elements->model->tree_nv;
     const val u = mul(g, lit(g, sign), lwi_walk_speed(walk, iv));
     val z[3], d[3], zu[3], x[3];
     lwi_place_axis(p, axis, z);
     if (slide != 0) {
-        const val q = mul(g, lit(g, sign * slide), coordinate(walk, iq));
+        const val q = mul(g, lit(g, sign * slide), lwi_walk_coordinate(walk, iq));
         scaled(g, d, q, z);
         displace(g, p, d);
         scaled(g, zu, mul(g, lit(g, slide), u), z);
         lwi_add(g, 3, p->v, zu);
         lwi_cross(g, x, p->w, zu);
         for (int i = 0; i < 3; i++) p->a[i] = add(g, p->a[i], add(g, x[i], x[i]));
+        if (driven)
+            add_scaled(g, p->a, mul(g, lit(g, sign * slide), lwi_walk_drive(walk, iv, 2)), z);
     }
     if (rotates != 0) {
+        if (driven)
+            add_scaled(g, p->al, mul(g, lit(g, sign * rotates), lwi_walk_drive(walk, iv, 2)), z);
         val c, s;
         scaled(g, zu, u, z);
         lwi_cross_add(g, p->al, p->w, zu);
@@ -147,9 +146,9 @@ static void step_ball(const lwi_walk *walk, const lwi_node *node, lwi_place *p, 
     val q[4], Q[9], u[6], turning[3], sliding[3], d[3], x[3];
     lwi_zero(g, 6, u);
     for (int i = 0; i < node->nv; i++) u[6 - node->nv + i] = lwi_walk_speed(walk, node->iv + i);
-    for (int i = 0; i < 4; i++) q[i] = coordinate(walk, node->iq + node->nq - 4 + i);
+    for (int i = 0; i < 4; i++) q[i] = lwi_walk_coordinate(walk, node->iq + node->nq - 4 + i);
     if (is_free) {
-        for (int i = 0; i < 3; i++) d[i] = coordinate(walk, node->iq + i);
+        for (int i = 0; i < 3; i++) d[i] = lwi_walk_coordinate(walk, node->iq + i);
         lwi_rotate(g, d, p->R, d);
         displace(g, p, d);
     }
@@ -171,23 +170,52 @@ static void step_ball(const lwi_walk *walk, const lwi_node *node, lwi_place *p, 
     }
 }
 
+// A coordinate of a mount, which may not move.
+static void step_mount(const lwi_walk *walk, int joint, int which, int axis, double rotates,
+                       lwi_place *p)
+{
+    const lw_model *m = walk->elements->model;
+    const int i = lwi_walk_drive_index(walk->elements, joint, which);
+    if (i >= 0)
+        step_scalar(walk, p, axis, m->tree_nq + i, m->tree_nv + i, 1, rotates, 1 - rotates, NULL);
+}
+
+// Displacements along the axes of the frame, then a rotation about an axis of it.
+void lwi_place_mount(const lwi_walk *walk, int joint, lwi_place *p)
+{
+    static const double origin[3] = {0, 0, 0};
+    const lwi_mount *mount = &walk->elements->model->joint[joint].mount;
+    lwi_k_frame F; // z on the axis
+    double back[9];
+    if (!mount->present) return;
+    for (int i = 0; i < 3; i++) step_mount(walk, joint, LWI_K_MOUNT_SHIFT + i, i, 0, p);
+    if (mount->turn.index <= 0) return;
+    lwi_k_frame_about(&F, mount->about);
+    for (int i = 0; i < 9; i++) back[i] = F.R[3 * (i % 3) + i / 3];
+    lwi_place_fixed(walk->graph, p, F.R, origin);
+    step_mount(walk, joint, LWI_K_MOUNT_TURN, LWI_Z, 1, p);
+    lwi_place_fixed(walk->graph, p, back, origin);
+}
+
 void lwi_place_node(const lwi_walk *walk, const lwi_node *node, lwi_place *p, lwi_column *column)
 {
     const lwi_joint_type *type = node->type;
     lwi_place_fixed(walk->graph, p, node->X_R, node->X_r);
+    if (node->joint >= 0) lwi_place_mount(walk, node->joint, p);
     if (type->quaternion >= 0) {
         step_ball(walk, node, p, column);
         return;
     }
     for (int k = 0; k < type->nfactor; k++) {
         const lwi_joint_factor *f = &type->factor[node->reversed ? type->nfactor - 1 - k : k];
-        const int i = f->coordinate;
-        step_scalar(walk, p, f->axis, node->iq + i, node->iv + i, node->reversed ? -1 : 1,
-                    f->kind != LWI_FACTOR_SLIDE,
+        const int iq = lwi_walk_coordinate_index(walk->elements, node, f->coordinate);
+        const int iv = lwi_walk_speed_index(walk->elements, node, f->coordinate);
+        const bool driven = iv >= walk->elements->model->tree_nv;
+        step_scalar(walk, p, f->axis, iq, iv, node->reversed ? -1 : 1, f->kind != LWI_FACTOR_SLIDE,
                     f->kind == LWI_FACTOR_SLIDE   ? 1
                     : f->kind == LWI_FACTOR_SCREW ? node->par->pitch
                                                   : 0,
-                    column ? &column[i] : NULL);
+                    column && !driven ? &column[iv - node->iv] : NULL);
     }
 }
 

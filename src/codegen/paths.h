@@ -20,17 +20,6 @@ typedef struct lwi_column {
     val w[3], l[3], at[3];
 } lwi_column;
 
-/** Coordinates and speeds that paths read. */
-typedef struct lwi_walk {
-    lwi_codegen_graph *graph;
-    const lwi_elements *elements;
-    int q, v;         ///< arrays of the graph; v -1: at rest
-    const val *speed; ///< [tree nv] in place of the array v; NULL: that is read
-} lwi_walk;
-
-/** A speed of the tree. */
-val lwi_walk_speed(const lwi_walk *walk, int iv);
-
 /** The frame (R, r), at rest. */
 void lwi_place_start(lwi_codegen_graph *g, lwi_place *place, const double R[9], const double r[3]);
 /** The frame at the pose (R, r) in a frame.  Zeros and ones except for rounding are exact. */
@@ -41,6 +30,8 @@ void lwi_place_axis(const lwi_place *place, int i, val a[3]);
  *  @param column  [node nv] out; NULL: not needed */
 void lwi_place_node(const lwi_walk *walk, const lwi_node *node, lwi_place *place,
                     lwi_column *column);
+/** From joint frame F1 on its body to where the mount of the joint has moved it. */
+void lwi_place_mount(const lwi_walk *walk, int joint, lwi_place *place);
 /** Velocity at the point P that a unit of the speed gives. */
 void lwi_column_at(lwi_codegen_graph *g, const lwi_column *column, const val P[3], val v[3]);
 

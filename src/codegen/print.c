@@ -40,6 +40,21 @@ static void put(printer *p, const char *word, bool space)
 
 static void put_value(printer *p, int32_t i, const char *before, bool inside, bool space);
 
+static bool is_vector(const printer *p)
+{
+    return !strcmp(p->type, "real");
+}
+
+const char *lwi_codegen_function_name(lwi_op op)
+{
+    static const char *const name[] = {
+#define X(op, name, operands) [LWI_OP_##op] = name,
+        LWI_OP_FUNCTION_LIST(X)
+#undef X
+    };
+    return name[op];
+}
+
 static const char *sign_of(lwi_op op)
 {
     return op == LWI_OP_ADD ? "+" : op == LWI_OP_SUB ? "-" : op == LWI_OP_MUL ? "*" : "/";
@@ -88,6 +103,25 @@ static void put_operation(printer *p, int32_t i, const char *before, bool bracke
     if (bracket) put(p, ")", false);
 }
 
+// A function of its operands.
+static void put_call(printer *p, const lwi_vertex *v, const char *before, bool space)
+{
+    const int32_t operand[3] = {v->a, v->b, v->c};
+    char word[64];
+    for (int k = 0; k < lwi_codegen_operands(v->op); k++) {
+        const bool spread = is_vector(p) && p->graph->vertex[operand[k]].op == LWI_OP_LITERAL;
+        const char *const vector = spread ? "(real){0} + " : "";
+        if (k == 0)
+            snprintf(word, sizeof word, "%s%s(%s", before, lwi_codegen_function_name(v->op),
+                     vector);
+        else
+            snprintf(word, sizeof word, "%s", vector);
+        if (k > 0) put(p, ",", false);
+        put_value(p, operand[k], word, false, k > 0 || space);
+    }
+    put(p, ")", false);
+}
+
 // The expression of value i.  `inside`: a sum needs brackets.
 static void put_expression(printer *p, int32_t i, const char *before, bool inside, bool space)
 {
@@ -99,26 +133,25 @@ static void put_expression(printer *p, int32_t i, const char *before, bool insid
         put_value(p, v->a, word, true, space);
         if (inside) put(p, ")", false);
         return;
-    case LWI_OP_SIN:
-    case LWI_OP_COS:
-    case LWI_OP_SQRT:
-        snprintf(word, sizeof word, "%s%s(", before,
-                 v->op == LWI_OP_SIN   ? "sin"
-                 : v->op == LWI_OP_COS ? "cos"
-                                       : "sqrt");
-        put_value(p, v->a, word, false, space);
-        put(p, ")", false);
-        return;
     case LWI_OP_DIV:
         put_operation(p, i, before, inside, space);
         return;
-    default:
+    case LWI_OP_ADD:
+    case LWI_OP_SUB:
+    case LWI_OP_MUL:
         put_operation(p, i, before, inside && is_sum(v), space);
+        return;
+    default:
+        put_call(p, v, before, space);
     }
 }
 
 static void print_literal(const printer *p, double x, char *text, size_t size)
 {
+    if (!isfinite(x)) {
+        snprintf(text, size, "%s", isnan(x) ? "NAN" : x > 0 ? "INFINITY" : "-INFINITY");
+        return;
+    }
     const bool none = p->suffix[0] && fabs(x) < (double)FLT_MIN; // zero as a float
     const int n = snprintf(text, size, "%.17g", none ? 0 : x);
     const bool plain = strspn(text, "-0123456789") == (size_t)n; // an integer's text
@@ -174,11 +207,6 @@ static void choose_names(printer *p)
             v->uses > 1 || v->op >= LWI_OP_SIN || v->op == LWI_OP_DIV || size > SHORT;
         if (!named) p->size[i] = size;
     }
-}
-
-static bool is_vector(const printer *p)
-{
-    return !strcmp(p->type, "real");
 }
 
 // Unused parameters.
@@ -304,6 +332,18 @@ void lwi_codegen_print_check(FILE *file)
           "        if (!((pivot) >= (limit))) return code; \\\n"
           "    } while (0)\n",
           file);
+}
+
+void lwi_codegen_print_choose(const char *type, FILE *file)
+{
+    const char *number = strrchr(type, ' ') + 1;
+    fprintf(file,
+            "\n// a where x < 0, else b.\n"
+            "%s choose(%s x, %s a, %s b)\n"
+            "{\n"
+            "    return x < 0 ? a : b;\n"
+            "}\n",
+            type, number, number, number);
 }
 
 void lwi_codegen_graph_print(lwi_codegen_graph *g, const char *type, FILE *file)

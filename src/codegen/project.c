@@ -10,13 +10,15 @@ lw_status lwi_generate_constraints(lwi_codegen_graph *g, const lwi_elements *ele
 {
     (void)error;
     const int nv = elements->model->tree_nv;
-    const int q = lwi_codegen_graph_array(g, "q"), v = lwi_codegen_graph_array(g, "v");
-    const int phi = lwi_codegen_graph_array(g, "phi"), rate = lwi_codegen_graph_array(g, "phidot");
-    const lwi_walk walk = {g, elements, q, -1, NULL};
+    lwi_walk walk;
     lwi_closures c;
+    TRY(lwi_walk_begin(g, elements, 0, arena, &walk));
+    const int v = lwi_codegen_graph_array(g, "v");
+    const int phi = lwi_codegen_graph_result(g, "phi"),
+              rate = lwi_codegen_graph_result(g, "phidot");
     TRY(lwi_closures_create(&walk, arena, &c));
     for (int i = 0; i < elements->loops->m; i++) {
-        val sum = lit(g, 0);
+        val sum = c.rate[i];
         for (int j = 0; j < nv; j++)
             sum = madd(g, sum, c.J[i * nv + j], lwi_codegen_graph_input(g, v, j));
         lwi_codegen_graph_output(g, phi, i, c.phi[i]);
@@ -26,12 +28,12 @@ lw_status lwi_generate_constraints(lwi_codegen_graph *g, const lwi_elements *ele
 }
 
 // The rows at q, and room for all speeds.
-static lw_status begin(lwi_codegen_graph *g, const lwi_elements *elements, int q, lwi_arena *arena,
-                       lwi_closures *c, val **u)
+static lw_status begin(lwi_codegen_graph *g, const lwi_elements *elements, lwi_arena *arena,
+                       lwi_walk *walk, lwi_closures *c, val **u)
 {
-    const lwi_walk walk = {g, elements, q, -1, NULL};
+    TRY(lwi_walk_begin(g, elements, 0, arena, walk));
     *u = LWI_PUSH(arena, val, elements->model->tree_nv);
-    return *u ? lwi_closures_create(&walk, arena, c) : LW_ERR_MEMORY;
+    return *u ? lwi_closures_create(walk, arena, c) : LW_ERR_MEMORY;
 }
 
 // All dependent speeds in u [tree nv], which has the independent ones; with phi: plus phi.
@@ -44,7 +46,7 @@ static lw_status solve(lwi_codegen_graph *g, const lwi_elements *elements, const
         val *rhs = LWI_PUSH(arena, val, b->nrow), *y = LWI_PUSH(arena, val, b->ny);
         if (!rhs || !y) return LW_ERR_MEMORY;
         for (int i = 0; i < b->nrow; i++) {
-            rhs[i] = positions ? c->phi[b->row[i]] : lit(g, 0);
+            rhs[i] = positions ? c->phi[b->row[i]] : c->rate[b->row[i]];
             for (int j = 0; j < b->nz; j++)
                 rhs[i] = madd(g, rhs[i], c->J[b->row[i] * nv + b->z[j]], u[b->z[j]]);
         }
@@ -59,10 +61,11 @@ lw_status lwi_generate_project_velocities(lwi_codegen_graph *g, const lwi_elemen
 {
     (void)error;
     const int nv = elements->model->tree_nv;
-    const int q = lwi_codegen_graph_array(g, "q"), v = lwi_codegen_graph_array(g, "v");
+    lwi_walk walk;
     lwi_closures c;
     val *u;
-    TRY(begin(g, elements, q, arena, &c, &u));
+    TRY(begin(g, elements, arena, &walk, &c, &u));
+    const int v = lwi_codegen_graph_result(g, "v");
     for (int i = 0; i < nv; i++) u[i] = lwi_codegen_graph_input(g, v, i);
     TRY(solve(g, elements, &c, false, u, arena));
     for (int i = 0; i < nv; i++)
@@ -74,12 +77,13 @@ lw_status lwi_generate_margins(lwi_codegen_graph *g, const lwi_elements *element
                                lw_error *error)
 {
     (void)error;
-    const int q = lwi_codegen_graph_array(g, "q"), out = lwi_codegen_graph_array(g, "margin");
-    const lwi_walk walk = {g, elements, q, -1, NULL};
+    lwi_walk walk;
     lwi_closures c;
     val *margin = LWI_PUSH(arena, val, 2 * elements->model->tree_nv);
     int count = 0;
     if (!margin) return LW_ERR_MEMORY;
+    TRY(lwi_walk_begin(g, elements, 0, arena, &walk));
+    const int out = lwi_codegen_graph_result(g, "margin");
     TRY(lwi_closures_create(&walk, arena, &c));
     for (int k = 0; k < elements->loops->nblock; k++) {
         int n;
@@ -103,11 +107,12 @@ static void turn_quaternion(lwi_codegen_graph *g, val e[4], const val du[3])
     for (int i = 0; i < 4; i++) e[i] = mul(g, scale, e[i]);
 }
 
-static void move_node(lwi_codegen_graph *g, const lwi_node *node, int q, const val *u)
+static void move_node(const lwi_walk *walk, const lwi_node *node, const val *u)
 {
+    lwi_codegen_graph *g = walk->graph;
     const lwi_joint_type *type = node->type;
     val x[LW_JOINT_MAX_NQ], R[9], d[3];
-    for (int i = 0; i < node->nq; i++) x[i] = lwi_codegen_graph_input(g, q, node->iq + i);
+    for (int i = 0; i < node->nq; i++) x[i] = lwi_walk_coordinate(walk, node->iq + i);
     if (type->quaternion < 0) {
         for (int i = 0; i < node->nv; i++) x[i] = add(g, x[i], u[node->iv + i]);
     } else {
@@ -118,7 +123,7 @@ static void move_node(lwi_codegen_graph *g, const lwi_node *node, int q, const v
         }
         turn_quaternion(g, x + node->nq - 4, u + node->iv + node->nv - 3);
     }
-    for (int i = 0; i < node->nq; i++) lwi_codegen_graph_output(g, q, node->iq + i, x[i]);
+    for (int i = 0; i < node->nq; i++) lwi_codegen_graph_output(g, walk->q, node->iq + i, x[i]);
 }
 
 // Where rows depend on each other a step may vanish although the loops are open.  Ten times the sum of the squares of phi, in
@@ -142,10 +147,12 @@ lw_status lwi_generate_project_positions(lwi_codegen_graph *g, const lwi_element
     (void)error;
     const lw_model *m = elements->model;
     const int nv = m->tree_nv;
-    const int q = lwi_codegen_graph_array(g, "q"), step = lwi_codegen_graph_array(g, "step");
+    lwi_walk walk;
     lwi_closures c;
     val *u;
-    TRY(begin(g, elements, q, arena, &c, &u));
+    TRY(begin(g, elements, arena, &walk, &c, &u));
+    const int step = lwi_codegen_graph_result(g, "step");
+    lwi_codegen_graph_make_result(g, walk.q);
     lwi_zero(g, nv, u);
     TRY(solve(g, elements, &c, true, u, arena));
     int n = 0;
@@ -156,7 +163,7 @@ lw_status lwi_generate_project_positions(lwi_codegen_graph *g, const lwi_element
         const lwi_node *node = &m->node[k];
         bool moves = false;
         for (int i = 0; i < node->nv; i++) moves |= elements->loops->dependent[node->iv + i];
-        if (moves) move_node(g, node, q, u);
+        if (moves) move_node(&walk, node, u);
     }
     return LW_OK;
 }

@@ -90,7 +90,8 @@ static void start(const lwi_sides *s, lwi_attachment one, lwi_place *p)
     lwi_place_start(s->walk->graph, p, transposed, r);
 }
 
-void lwi_sides_place(lwi_sides *s, lwi_attachment one, lwi_attachment two)
+// Both frames, the first one on a mount of a joint (-1: none).
+static void place_both(lwi_sides *s, lwi_attachment one, lwi_attachment two, int mounted)
 {
     const lw_model *m = s->walk->elements->model;
     const lwi_attachment at[2] = {one, two};
@@ -98,6 +99,7 @@ void lwi_sides_place(lwi_sides *s, lwi_attachment one, lwi_attachment two)
     int node[2];
     for (int i = 0; i < 2; i++) node[i] = m->body_node[m->body[at[i].body].carrier];
     s->base = s->world ? -1 : common(m, node[0], node[1]);
+    s->driven = mounted >= 0 && m->joint[mounted].mount.present;
     for (int i = 0; i < m->tree_nv; i++) s->sign[i] = 0;
     for (int i = 0; i < 2; i++) s->n[i] = list_nodes(m, s->base, node[i], s->node[i]);
     for (int i = 0; i < 2; i++) {
@@ -106,11 +108,25 @@ void lwi_sides_place(lwi_sides *s, lwi_attachment one, lwi_attachment two)
             const lwi_node *it = &m->node[s->node[i][k]];
             lwi_place_node(s->walk, it, &s->frame[i], &s->column[it->iv]);
             for (int j = 0; j < it->nv; j++) s->sign[it->iv + j] = i ? 1 : -1;
+            s->driven |= it->driven;
         }
         in_link(m, at[i], R, r);
         lwi_place_fixed(s->walk->graph, &s->frame[i], R, r);
+        if (i == 0 && mounted >= 0) lwi_place_mount(s->walk, mounted, &s->frame[0]);
     }
     for (int i = 0; i < 3; i++) s->d[i] = sub(s->walk->graph, s->frame[1].r[i], s->frame[0].r[i]);
+}
+
+void lwi_sides_place(lwi_sides *s, lwi_attachment one, lwi_attachment two)
+{
+    place_both(s, one, two, -1);
+}
+
+void lwi_sides_joint(lwi_sides *s, const lwi_joint *joint)
+{
+    place_both(s, (lwi_attachment){joint->body1, joint->R1, joint->r1},
+               (lwi_attachment){joint->body2, joint->R2, joint->r2},
+               (int)(joint - s->walk->elements->model->joint));
 }
 
 void lwi_sides_force_row(const lwi_sides *s, const val e[3], bool shared, val *J)
@@ -135,10 +151,14 @@ void lwi_sides_torque_row(const lwi_sides *s, const val c[3], val *J)
                    : mul(g, lit(g, s->sign[i]), lwi_codegen_dot(g, 3, c, s->column[i].w));
 }
 
-val lwi_sides_rate(const lwi_sides *s, const val *J)
+val lwi_sides_rate(const lwi_sides *s, const val e[3], const val *J)
 {
     lwi_codegen_graph *g = s->walk->graph;
-    val rate = lit(g, 0);
+    val rate = lit(g, 0), v[3];
+    if (s->driven) {
+        for (int i = 0; i < 3; i++) v[i] = sub(g, s->frame[1].v[i], s->frame[0].v[i]);
+        return lwi_codegen_dot(g, 3, e, v);
+    }
     for (int i = 0; i < s->walk->elements->model->tree_nv; i++)
         if (s->sign[i] != 0) rate = madd(g, rate, J[i], lwi_walk_speed(s->walk, i));
     return rate;

@@ -14,6 +14,7 @@ typedef struct lwi_attachment {
 typedef struct lwi_sides {
     const lwi_walk *walk;
     bool world;
+    bool driven;        ///< prescribed motions are on the way
     int base;           ///< node, -1: the ground
     lwi_place frame[2]; ///< of both attachments
     val d[3];           ///< from the first to the second
@@ -26,12 +27,14 @@ typedef struct lwi_sides {
 lw_status lwi_sides_create(const lwi_walk *walk, lwi_arena *arena, lwi_sides *sides);
 /** Places both frames. */
 void lwi_sides_place(lwi_sides *sides, lwi_attachment one, lwi_attachment two);
+/** The frames F1 and F2 of a joint; its mount has moved the first. */
+void lwi_sides_joint(lwi_sides *sides, const lwi_joint *joint);
 /** J [tree nv]: e.(v2 - v1) of the origins; with `shared` both are points of the place of the second. */
 void lwi_sides_force_row(const lwi_sides *sides, const val e[3], bool shared, val *J);
 /** J [tree nv]: c.(w2 - w1). */
 void lwi_sides_torque_row(const lwi_sides *sides, const val c[3], val *J);
-/** rate = J v. */
-val lwi_sides_rate(const lwi_sides *sides, const val *J);
+/** e.(v2 - v1) of the origins, which is J v of their force row where nothing on the way is prescribed. */
+val lwi_sides_rate(const lwi_sides *sides, const val e[3], const val *J);
 /** load [tree nv] += J' f */
 void lwi_sides_push(const lwi_sides *sides, const val *J, val f, val *load);
 

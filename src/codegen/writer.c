@@ -6,25 +6,6 @@
 
 #include <string.h>
 
-#define IN(name) "const double " name "[]"
-#define OUT(name) "double " name "[]"
-const char *const lwi_codegen_parameters[] = {
-    [LW_CODEGEN_forward_dynamics] = IN("q") ", " IN("v") ", " IN("tau") ", " OUT("vdot"),
-    [LW_CODEGEN_inverse_dynamics] = IN("q") ", " IN("v") ", " IN("vdot") ", " OUT("tau"),
-    [LW_CODEGEN_mass_matrix] = IN("q") ", " OUT("M"),
-    [LW_CODEGEN_coordinate_rates] = IN("q") ", " IN("v") ", " OUT("qdot"),
-    [LW_CODEGEN_momenta] = IN("q") ", " IN("v") ", " OUT("p"),
-    [LW_CODEGEN_momenta_rates] = IN("q") ", " IN("p") ", " IN("tau") ", " OUT("v") ", " OUT("pdot"),
-    [LW_CODEGEN_kinematics] = IN("q") ", " OUT("R") ", " OUT("r"),
-    [LW_CODEGEN_constraints] = IN("q") ", " IN("v") ", " OUT("phi") ", " OUT("phidot"),
-    [LW_CODEGEN_project_positions] = OUT("q"),
-    [LW_CODEGEN_project_velocities] = IN("q") ", " OUT("v"),
-    [LW_CODEGEN_rates] = "double t, " IN("q") ", " IN("v") ", " IN("x") ", " IN("u") ", " OUT(
-        "qdot") ", " OUT("vdot") ", " OUT("xdot"),
-    [LW_CODEGEN_closing_rates] = IN("q") ", " IN("v") ", " OUT("angledot"),
-    [LW_CODEGEN_margins] = IN("q") ", " OUT("margin"),
-};
-
 const char *const lwi_codegen_names[] = {
 #define X(name, summary) #name,
     LW_CODEGEN_LIST(X)
@@ -39,9 +20,10 @@ lwi_generate *const lwi_codegen_generators[] = {
 
 bool lwi_codegen_applies(const lwi_elements *elements, int i)
 {
-    const bool closed = elements->loops;
+    const bool closed = elements->loops, timed = elements->timed;
     if (i == LW_CODEGEN_closing_rates) return closed && lwi_closing_angles(elements->model) > 0;
-    if (i == LW_CODEGEN_momenta_rates) return !closed;
+    if (i == LW_CODEGEN_momenta) return !timed;
+    if (i == LW_CODEGEN_momenta_rates) return !closed && !timed;
     if (i == LW_CODEGEN_margins) return closed && elements->loops->ndependent > 0;
     if (i == LW_CODEGEN_constraints || i == LW_CODEGEN_project_positions ||
         i == LW_CODEGEN_project_velocities)
@@ -62,6 +44,28 @@ bool lwi_codegen_returns_code(const lwi_elements *elements, int i)
             i == LW_CODEGEN_project_velocities);
 }
 
+void lwi_codegen_print_parameters(FILE *file, const lwi_codegen_graph *g, int n, const char *type,
+                                  bool vectors)
+{
+    for (int a = 0; a < n; a++) {
+        const bool number = g->scalar[a] && !vectors;
+        fprintf(file, "%s%s%s %s%s", a ? ", " : "", g->result[a] || number ? "" : "const ", type,
+                g->array[a], number ? "" : "[]");
+    }
+}
+
+int lwi_codegen_parameter_count(const lwi_codegen_writer *w, int i)
+{
+    return w->graph[i].narray - (i == LW_CODEGEN_project_positions); // the step is another's
+}
+
+bool lwi_codegen_calls(const lwi_codegen_writer *w, lwi_op op)
+{
+    bool calls = false;
+    for (int i = 0; i < LW_CODEGEN_COUNT; i++) calls |= lwi_codegen_graph_has(&w->graph[i], op);
+    return calls;
+}
+
 void lwi_codegen_template(FILE *file, const lwi_codegen_writer *w, const char *text)
 {
     while (*text) {
@@ -74,6 +78,10 @@ void lwi_codegen_template(FILE *file, const lwi_codegen_writer *w, const char *t
         } else if (!strncmp(text, "LANES", 5)) {
             fprintf(file, "%d", w->lanes);
             text += 5;
+        } else if (!strncmp(text, "TIMED{", 6)) { // TIMED{text}: where positions depend on time
+            const size_t length = strcspn(text, "}");
+            if (w->elements->timed) fwrite(text + 6, 1, length - 6, file);
+            text += length + 1;
         } else {
             fputc(*text++, file);
         }

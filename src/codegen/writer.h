@@ -22,9 +22,8 @@ typedef struct lwi_codegen_writer {
     lwi_codegen_graph jacobian[LWI_CASADI_JACOBIANS];
 } lwi_codegen_writer;
 
-/** [LW_CODEGEN_COUNT] names of the functions, after that of the model; their parameters, outputs last. */
+/** [LW_CODEGEN_COUNT] names of the functions, after that of the model. */
 extern const char *const lwi_codegen_names[];
-extern const char *const lwi_codegen_parameters[];
 /** [LW_CODEGEN_COUNT] what builds their values. */
 extern lwi_generate *const lwi_codegen_generators[];
 /** Does the model have the function? */
@@ -33,7 +32,14 @@ bool lwi_codegen_applies(const lwi_elements *elements, int function);
 bool lwi_codegen_wanted(const lwi_codegen_writer *writer, int function);
 /** May the function fail? */
 bool lwi_codegen_returns_code(const lwi_elements *elements, int function);
-/** Letters with NAME, UPPER and LANES replaced. */
+/** Does some function call this one? */
+bool lwi_codegen_calls(const lwi_codegen_writer *writer, lwi_op op);
+/** The first n parameters of a function, the arrays of its graph; `vectors`: numbers are arrays, too. */
+void lwi_codegen_print_parameters(FILE *file, const lwi_codegen_graph *graph, int n,
+                                  const char *type, bool vectors);
+/** How many of them a function of the caller has. */
+int lwi_codegen_parameter_count(const lwi_codegen_writer *writer, int function);
+/** Letters with NAME, UPPER and LANES replaced; TIMED{...} is left out where positions do not depend on time. */
 void lwi_codegen_template(FILE *file, const lwi_codegen_writer *writer, const char *letters);
 
 #endif

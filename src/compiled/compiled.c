@@ -44,12 +44,15 @@ static lw_status make_sources(const lw_model *model, const lw_compiled_desc *des
         return lwi_fail(error, LW_ERR_ARGUMENT, "lanes: expected 1, 4 or 8, found %d", t->lanes);
     TRY(lwi_codegen_print_sources(model, functions, t->lanes > 1 ? t->lanes : 0, desc->allocator,
                                   &t->generated, error));
-    const bool closed = t->generated.closed;
+    const bool closed = t->generated.closed, timed = t->generated.timed;
+    const bool forward = !desc->rates_only && !timed && !t->generated.signals;
     snprintf(t->head, sizeof t->head,
-             "#define LANES %d\n#define CLOSED %d\n#define FORWARD_THERE %d\n"
+             "#define LANES %d\n#define CLOSED %d\n#define FORWARD_THERE %d\n#define AT(t) "
+             "%s\n#define TIMED %d\n"
              "#define ANGLES %d\n#define MARGINS %d\n#define CALLS_VERSION %d\n%s\n",
-             t->lanes, closed, !desc->rates_only, closed ? lwi_closing_angles(model) : 0,
-             t->generated.margins, LWI_CALLS_VERSION, LWI_CALLS_LETTERS);
+             t->lanes, closed, forward, timed ? "t," : "", timed,
+             closed ? lwi_closing_angles(model) : 0, t->generated.margins, LWI_CALLS_VERSION,
+             LWI_CALLS_LETTERS);
     return LW_OK;
 }
 

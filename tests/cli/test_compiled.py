@@ -75,7 +75,7 @@ class Compiled(Program):
 
     def test_models_and_formulations_without_it(self):
         model = self.write("stops.yaml", STOPS)
-        for name, arguments, reason in ((model, (), "rail"), (self.model, ("--formulation", "hdca"), "hdca cannot use")):
+        for name, arguments, reason in ((model, (), "modes of forces"), (self.model, ("--formulation", "hdca"), "hdca cannot use")):
             done = self.run_with(name, "--compiled", "on", *arguments)
             self.assertEqual(done.returncode, 2, done.stdout)
             self.assertIn(reason, done.stderr)

@@ -4,6 +4,7 @@
 // available compiler (-Wall -Wextra -Wpedantic -Werror), and the functions are compared with those
 // of the library. Without a compiler the tests that need one are skipped with a message.
 #include "generated.h"
+#include "support/given.h"
 #include "support/random_model.h"
 #include "support/rotors.h"
 
@@ -354,41 +355,34 @@ static void refuses_joint(lw_joint_desc joint, const char *text)
     refuses(finish(&x), "m", LW_ERR_UNSUPPORTED, text);
 }
 
+// A pendulum of a file, with what follows its joint.
+static lw_model *pendulum(const char *joint, const char *rest)
+{
+    char text[4000];
+    snprintf(text, sizeof text,
+             "linkwork: 1\nbodies:\n  a: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [1, 0, "
+             "0]}\njoints:\n  elbow: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: "
+             "[0, 0, 1]%s}\n%s",
+             joint, rest);
+    return lwt_yaml(text);
+}
+
 static void what_cannot_be_generated_is_named(void **state)
 {
     (void)state;
     builder x = {0};
-    lw_signal input, sine;
-    const lw_function_desc f = {.name = "wave", .type = LW_FUNCTION_SINE, .amplitude = 1};
-    OK(lw_builder_create(NULL, &x.b));
-    OK(lw_builder_add_input(x.b, "motor", &input, NULL));
-    add(&x, "elbow", (lw_joint_desc){.coordinate[0].effort = input, .type = LW_JOINT_REVOLUTE});
-    refuses(finish(&x), "m", LW_ERR_UNSUPPORTED, "the effort on joint 'elbow'");
+    refuses(
+        pendulum("",
+                 "signals: {lift: {type: map, of: elbow.q0, of2: t, x: [0, 1], x2: [0, 1], rows: "
+                 "[[0, 1], [2, 3]]}}\nforces: {f: {type: wrench, body: a, force_of: [lift, 0, "
+                 "0]}}\n"),
+        "m", LW_ERR_UNSUPPORTED, "wrench 'f' follows the map 'lift'");
+    refuses(pendulum("",
+                     "forces: {f: {type: tendon, stiffness: 1, path: [{body: ground, point: [1, "
+                     "1, 0]}, {body: ground, radius: 0.1}, {body: a, point: [1, 1, 0]}]}}\n"),
+            "m", LW_ERR_UNSUPPORTED, "tendon 'f' passes round an obstacle");
 
     OK(lw_builder_create(NULL, &x.b));
-    x.last = (lw_body){0};
-    OK(lw_builder_add_function(x.b, &f, &sine, NULL));
-    add(&x, "elbow", (lw_joint_desc){.coordinate[0].motion = sine, .type = LW_JOINT_REVOLUTE});
-    refuses(finish(&x), "m", LW_ERR_UNSUPPORTED, "joint 'elbow' has a prescribed motion");
-
-    OK(lw_builder_create(NULL, &x.b));
-    x.last = (lw_body){0};
-    add(&x, "elbow", (lw_joint_desc){.type = LW_JOINT_REVOLUTE});
-    const lw_bushing_desc bushing = {
-        .name = "mount", .body1 = {0}, .body2 = x.last, .stiffness = {1}};
-    OK(lw_builder_add_bushing(x.b, &bushing, NULL));
-    refuses(finish(&x), "m", LW_ERR_UNSUPPORTED, "bushing 'mount'");
-
-    OK(lw_builder_create(NULL, &x.b));
-    x.last = (lw_body){0};
-    OK(lw_builder_add_input(x.b, "motor", &input, NULL));
-    add(&x, "elbow", (lw_joint_desc){.type = LW_JOINT_REVOLUTE});
-    const lw_spring_desc spring = {.name = "tendon", .body1 = {0}, .body2 = x.last, .force = input};
-    OK(lw_builder_add_spring(x.b, &spring, NULL));
-    refuses(finish(&x), "m", LW_ERR_UNSUPPORTED, "the force of spring 'tendon' follows");
-
-    OK(lw_builder_create(NULL, &x.b));
-    x.last = (lw_body){0};
     for (int i = 0; i <= LW_CODEGEN_MAX_SPEEDS; i++)
         add(&x, NULL, (lw_joint_desc){.type = LW_JOINT_REVOLUTE});
     refuses(finish(&x), "m", LW_ERR_UNSUPPORTED, "65 degrees of freedom, more than the 64");

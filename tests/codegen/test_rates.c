@@ -1,7 +1,8 @@
 // test_rates.c -- the rates of all states of a run, in generated code, are those of the library.
 #include "generated.h"
 
-#include "support/random_model.h"
+#include "support/given.h"
+#include "support/random_loops.h"
 
 enum { MOST = 96, LANES = 4, NSTATES = 4 };
 
@@ -28,19 +29,18 @@ typedef struct state {
 typedef struct code {
     const char *name;
     const lw_model *model;
-    lw_dynamics *dynamics;
+    lw_sim *sim; ///< of rcr with speeds: x = (tree q, tree v, ..., states of signals)
     const generated *one;
-    const generated_lanes *wide;
+    const generated_lanes *wide; ///< NULL: none
 } code;
 
-static void open_code(code *c, const lw_model *model, void *library, const char *name)
+static void open_code(code *c, const lw_model *model, void *library, const char *name, bool lanes)
 {
-    lw_error error = {0};
-    *c = (code){.name = name, .model = model};
-    OK(lw_dynamics_create(model, NULL, &c->dynamics, &error));
-    find(library, name, "model", &c->one);
-    find(library, name, "lanes_model", &c->wide);
     double q[MOST], v[MOST];
+    *c = (code){.name = name, .model = model};
+    c->sim = lwt_simulate(model, LWT_SETTINGS("formulation", "rcr"));
+    find(library, name, "model", &c->one);
+    if (lanes) find(library, name, "lanes_model", &c->wide);
     lw_model_tree_start(model, q, v);
     assert_int_equal(1, c->one->version);
     assert_int_equal(lw_model_tree_nq(model), c->one->nq);
@@ -48,9 +48,10 @@ static void open_code(code *c, const lw_model *model, void *library, const char 
     assert_int_equal(lw_model_signal_states(model), c->one->nx);
     assert_int_equal(lw_model_input_count(model), c->one->nu);
     assert_true(c->one->nq < MOST && c->one->nx < MOST && c->one->nu < MOST);
-    assert_memory_equal(q, c->one->q0, (size_t)c->one->nq * sizeof *q);
-    assert_memory_equal(v, c->one->v0, (size_t)c->one->nv * sizeof *v);
+    for (int i = 0; i < c->one->nq; i++) assert_true(q[i] == c->one->q0[i]);
+    for (int i = 0; i < c->one->nv; i++) assert_true(v[i] == c->one->v0[i]);
     assert_true((c->one->x0 != NULL) == (c->one->nx > 0));
+    if (!lanes) return;
     assert_int_equal(1, c->wide->version);
     assert_int_equal(LANES, c->wide->lanes);
 }
@@ -58,20 +59,48 @@ static void open_code(code *c, const lw_model *model, void *library, const char 
 static void random_state(const code *c, uint64_t *seed, double spread, state *s)
 {
     memset(s, 0, sizeof *s);
-    s->t = lwt_random(seed, 0, 2);
     lw_model_tree_start(c->model, s->q, s->v);
+    if (spread > 0) s->t = lwt_random(seed, 0, 2);
     for (int i = 0; i < c->one->nq; i++) s->q[i] += spread * lwt_random(seed, -1, 1);
-    for (int i = 0; i < c->one->nv; i++) s->v[i] += lwt_random(seed, -1, 1);
+    for (int i = 0; i < c->one->nv; i++) s->v[i] += 10 * spread * lwt_random(seed, -1, 1);
     for (int i = 0; i < c->one->nu; i++) s->u[i] = lwt_random(seed, -2, 2);
+    for (int i = 0; i < c->one->nx; i++)
+        s->x[i] = c->one->x0[i] + (0.01 + 10 * spread) * lwt_random(seed, -1, 1);
 }
 
-// The rates of one state are those of the library.
-static void check_library(const code *c, const state *s, double tolerance)
+// Where the states of signals are in the state of the simulation.
+static int find_states(const double *x, int size, const double *states, int n)
 {
-    double qdot[MOST], vdot[MOST], xdot[MOST], expected[MOST];
-    assert_int_equal(0, c->one->rates(s->t, s->q, s->v, s->x, s->u, qdot, vdot, xdot));
-    OK(lw_forward_dynamics(c->dynamics, s->t, s->q, s->v, NULL, s->u, expected));
-    expect_close(c->name, "acceleration", vdot, expected, c->one->nv, tolerance);
+    for (int i = size - n; i >= 0; i--)
+        if (memcmp(x + i, states, (size_t)n * sizeof *x) == 0) return i;
+    fail_msg("the states of signals are not in the state");
+    return -1;
+}
+
+// The rates of one state are those of the library.  false: the library cannot take the state.
+static bool check_library(const code *c, const state *s, double tolerance)
+{
+    static double x[8 * MOST], rates[8 * MOST];
+    const int nq = c->one->nq, nv = c->one->nv, nx = c->one->nx;
+    double qdot[MOST], vdot[MOST], xdot[MOST];
+    const lw_observation *seen;
+    for (int i = 0; i < c->one->nu; i++) OK(lw_sim_set_input(c->sim, i, s->u[i]));
+    if (lw_sim_set_tree(c->sim, s->t, s->q, s->v) != LW_OK) return false;
+    OK(lw_sim_observe(c->sim, LW_OBSERVE_TWIST, &seen));
+    lw_observation motion = *seen;
+    motion.states = s->x;
+    OK(lw_sim_set_motion(c->sim, &motion));
+    const int size = lw_sim_state_size(c->sim);
+    assert_true(size < 8 * MOST);
+    lw_sim_get_state(c->sim, NULL, x);
+    if (lw_sim_rates(c->sim, rates) != LW_OK) return false;
+    if (c->one->rates(s->t, x, x + nq, s->x, s->u, qdot, vdot, xdot) != 0) return false;
+    expect_close(c->name, "rate of coordinate", qdot, rates, nq, tolerance);
+    expect_close(c->name, "acceleration", vdot, rates + nq, nv, tolerance);
+    if (nx > 0)
+        expect_close(c->name, "rate of a state", xdot, rates + find_states(x, size, s->x, nx), nx,
+                     tolerance);
+    return true;
 }
 
 // Lanes side by side.
@@ -100,52 +129,42 @@ static void check_lanes(const code *c, const state *s)
     pack(s, offsetof(state, v), c->one->nv, v);
     pack(s, offsetof(state, x), c->one->nx, x);
     pack(s, offsetof(state, u), c->one->nu, u);
-    assert_int_equal(0, c->wide->project(t, q, v));
-    assert_int_equal(0, c->wide->rates(t, q, v, x, u, qdot, vdot, xdot));
+    const int open = c->wide->project(t, q, v);
+    const int failed = c->wide->rates(t, q, v, x, u, qdot, vdot, xdot);
     for (int l = 0; l < LANES; l++) {
         state own = s[l];
         double one[3][MOST];
-        assert_int_equal(0, c->one->project(own.t, own.q, own.v));
+        assert_int_equal(open >> l & 1, c->one->project(own.t, own.q, own.v) != 0);
+        if (open >> l & 1) continue;
         same_bits(c, "coordinate", l, c->one->nq, own.q, q);
         same_bits(c, "speed", l, c->one->nv, own.v, v);
-        c->one->rates(own.t, own.q, own.v, own.x, own.u, one[0], one[1], one[2]);
+        const int alone = c->one->rates(own.t, own.q, own.v, own.x, own.u, one[0], one[1], one[2]);
+        assert_int_equal(failed >> l & 1, alone != 0);
+        if (alone) continue;
         same_bits(c, "rate of coordinate", l, c->one->nq, one[0], qdot);
         same_bits(c, "acceleration", l, c->one->nv, one[1], vdot);
         same_bits(c, "rate of state", l, c->one->nx, one[2], xdot);
     }
 }
 
-static void check(const lw_model *model, void *library, const char *name, double spread,
-                  double tolerance)
+// How many states were compared.
+static int check(const lw_model *model, void *library, const char *name, bool lanes, double spread,
+                 double tolerance)
 {
     code c;
     state s[NSTATES];
     uint64_t seed = 17;
-    open_code(&c, model, library, name);
+    int used = 0;
+    open_code(&c, model, library, name, lanes);
     for (int i = 0; i < NSTATES; i++) random_state(&c, &seed, i == 0 ? 0 : spread, &s[i]);
-    check_lanes(&c, s);
-    for (int i = 0; i < NSTATES; i++) {
-        assert_int_equal(0, c.one->project(s[i].t, s[i].q, s[i].v));
-        check_library(&c, &s[i], tolerance);
-    }
-    lw_dynamics_destroy(c.dynamics);
+    if (lanes) check_lanes(&c, s);
+    for (int i = 0; i < NSTATES; i++)
+        used += c.one->project(s[i].t, s[i].q, s[i].v) == 0 && check_library(&c, &s[i], tolerance);
+    lw_sim_destroy(c.sim);
+    return used;
 }
 
-// The rates of coordinates are those of coordinate_rates, which test_codegen compares with the library.
-static void check_coordinates(const lw_model *model, void *library, const char *name)
-{
-    const generated *one;
-    void (*coordinate_rates)(const double *, const double *, double *);
-    double q[MOST], v[MOST], qdot[MOST], vdot[MOST], expected[MOST];
-    uint64_t seed = 3;
-    find(library, name, "model", &one);
-    find(library, name, "coordinate_rates", &coordinate_rates);
-    lw_model_tree_start(model, q, v);
-    for (int i = 0; i < one->nv; i++) v[i] = lwt_random(&seed, -1, 1);
-    assert_int_equal(0, one->rates(0, q, v, NULL, NULL, qdot, vdot, NULL));
-    coordinate_rates(q, v, expected);
-    assert_memory_equal(expected, qdot, (size_t)one->nq * sizeof *qdot);
-}
+// --------------------------------------------------------------------------------- models of files
 
 static void models_agree(void **unused)
 {
@@ -156,20 +175,366 @@ static void models_agree(void **unused)
         lw_base base;
     } cases[] = {
         {"examples/models/ur5.urdf", "floating", LW_BASE_FLOATING},
-        {"examples/models/four_bar.yaml", "four_bar", LW_BASE_AUTO},
-        {"examples/models/wishbone_corner.yaml", "corner", LW_BASE_AUTO},
+        {"examples/models/wishbone_axle.yaml", "axle", LW_BASE_AUTO},
+        {"examples/models/kapitza.yaml", "kapitza", LW_BASE_AUTO},
+        {"examples/models/crane.yaml", "crane", LW_BASE_AUTO},
+        {"examples/models/cart_arm.yaml", "cart_arm", LW_BASE_AUTO},
+        {"examples/stewart/stewart.yaml", "stewart", LW_BASE_AUTO},
+        {"examples/delta/delta.yaml", "delta", LW_BASE_AUTO},
+        {"examples/suspension/quarter_car.yaml", "quarter_car", LW_BASE_AUTO},
+        {"examples/signals/cylinder.yaml", "cylinder", LW_BASE_AUTO},
+        {"examples/signals/suspension.yaml", "suspension", LW_BASE_AUTO},
+        {"examples/hil/linkage.yaml", "hil_linkage", LW_BASE_AUTO},
+        {"examples/design/linkage.yaml", "linkage", LW_BASE_AUTO},
+        {"examples/design/platform.yaml", "platform", LW_BASE_AUTO},
+        {"examples/design/swingup.yaml", "swingup", LW_BASE_AUTO},
+        {"examples/controllers/arm.yaml", "arm", LW_BASE_AUTO},
     };
     enum { N = sizeof cases / sizeof *cases };
     lw_model *model[N];
     for (int i = 0; i < N; i++) {
         model[i] = read_model(cases[i].file, cases[i].base);
-        write_lanes(model[i], "models", cases[i].name, LANES);
+        write_model(model[i], "models", cases[i].name);
     }
     void *library = compile("models");
     for (int i = 0; i < N; i++) {
-        check(model[i], library, cases[i].name, 0.05, 1e-11);
-        if (lw_model_signal_states(model[i]) == 0)
-            check_coordinates(model[i], library, cases[i].name);
+        const int used = check(model[i], library, cases[i].name, false, 0.05, 1e-11);
+        if (used < NSTATES - 1) fail_msg("%s: only %d states were compared", cases[i].name, used);
+        lw_model_destroy(model[i]);
+    }
+    dlclose(library);
+}
+
+// ---------------------------------------------------------------------------------------- elements
+
+// A tree of all kinds of coordinates, floating or not, and one with a loop; the elements follow.
+static const char arm[] =
+    "linkwork: 1\n"
+    "inputs: [u1, u2]\n"
+    "bodies:\n"
+    "  a: {mass: 1.3, inertia: [0.02, 0.03, 0.04, 0.001, 0.002, 0.003], position: [0.3, 0.1, "
+    "-0.2]}\n"
+    "  b: {mass: 0.9, inertia: [0.03, 0.02, 0.03, 0.001, 0, 0.002], position: [0.5, 0.2, 0.1]}\n"
+    "  c: {mass: 0.6, inertia: [0.01, 0.02, 0.02, 0, 0.001, 0], position: [0.7, 0.4, 0.3]}\n"
+    "joints:\n"
+    "  shoulder: {type: universal, between: [ground, a], at: [0, 0, 0], axis: [1, 0, 0], axis2: "
+    "[0, "
+    "0.6, 0.8]%s}\n"
+    "  slide: {type: cylindrical, between: [a, b], at: [0.4, 0.2, 0], axis: [0.6, 0, 0.8]%s}\n"
+    "  wrist: {type: spherical, between: [b, c], at: [0.6, 0.3, 0.2]}\n"
+    "%s";
+
+// A four-bar across the plane with a slider, which closes with a hinge and a prismatic joint.
+static const char loop[] =
+    "linkwork: 1\n"
+    "inputs: [u1, u2]\n"
+    "bodies:\n"
+    "  a: {mass: 1.3, inertia: [0.02, 0.03, 0.04, 0, 0, 0], position: [0.15, 0, 0.2]}\n"
+    "  b: {mass: 0.9, inertia: [0.03, 0.02, 0.03, 0, 0, 0], position: [0.55, 0, 0.3]}\n"
+    "  c: {mass: 0.6, inertia: [0.01, 0.02, 0.02, 0, 0, 0], position: [0.8, 0, 0.1]}\n"
+    "joints:\n"
+    "  A: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, 1, 0]%s}\n"
+    "  B: {type: revolute, between: [a, b], at: [0.3, 0, 0.4], axis: [0, 1, 0]}\n"
+    "  C: {type: revolute, between: [b, c], at: [0.8, 0, 0.2], axis: [0, 1, 0]}\n"
+    "  D: {type: prismatic, between: [ground, c], at: [0.9, 0, 0], axis: [1, 0, 0]%s}\n"
+    "%s";
+
+typedef struct element {
+    const char *name, *base, *first, *second, *rest;
+} element;
+
+#define TREE(name, rest)                                                                           \
+    {                                                                                              \
+        name, arm, "", "", rest                                                                    \
+    }
+#define LOOP(name, rest)                                                                           \
+    {                                                                                              \
+        name, loop, "", "", rest                                                                   \
+    }
+static const element elements[] = {
+    TREE("spring",
+         "forces: {f: {type: spring, between: [a, c], from: [0.3, 0.2, 0], to: [0.7, 0.5, "
+         "0.3], stiffness: 30, damping: 2, length: 0.2, force: u1}}\n"),
+    TREE("wrench", "functions: {wave: {type: sine, amplitude: 2, omega: 4, phase: 0.3}}\n"
+                   "forces: {f: {type: wrench, body: b, at: [0.4, 0.3, 0.2], force_of: [wave, u1, "
+                   "0], force: [0, 0, 2], "
+                   "torque: [0.3, 0, 0], torque_of: [0, u2, wave], scale: u1}, g: {type: wrench, "
+                   "body: c, axes: body, force: "
+                   "[1, 0, 2], torque_of: [0, wave, 0]}}\n"),
+    TREE("bushing", "forces: {f: {type: bushing, between: [a, c], at: [0.6, 0.2, 0.2], stiffness: "
+                    "[30, 20, 10, 3, 2, 1], damping: [3, 2, 1, 0.3, 0.2, 0.1]}, g: {type: bushing, "
+                    "between: [ground, b], stiffness: [1, 2, 3, 0, 0, 0]}}\n"),
+    TREE("drag", "forces: {f: {type: drag, body: b, at: [0.2, 0.3, 0.1], linear: 0.5, quadratic: "
+                 "0.8, angular: 0.3, angular_quadratic: 0.7, flow: [1, 2, -1]}}\n"),
+    TREE("stop",
+         "forces: {f: {type: stop, between: [c, ground], from: [0.7, 0.4, 0.3], radius: 0.3, "
+         "to: [0.1, 0.2, 0.1], normal: [0, 0.6, 0.8], stiffness: 200, dissipation: 0.3}, g: "
+         "{type: stop, between: [c, a], from: [0.7, 0.4, 0.3], to: [0.3, 0.1, -0.2], radius: "
+         "0.4, radius2: 0.35, stiffness: 100, exponent: 2, dissipation: 0.8}}\n"),
+    TREE("tendon",
+         "forces: {f: {type: tendon, path: [{body: ground, point: [0, 0.3, 0.2]}, {body: "
+         "a, point: [0.3, 0.3, 0]}, {body: a, point: [0.2, 0.3, 0.1]}, {body: c, point: "
+         "[0.6, 0.5, 0.3]}], stiffness: 30, damping: 2, length: 0.8, coulomb: 0.5, speed: "
+         "0.1, target: u1, kp: 3, kd: 0.2, gear: 1.3, target_range: [-1, 1]}}\n"),
+    TREE("crank",
+         "forces: {f: {type: tendon, slider_crank: {crank: c, crank_point: [0.1, 0.2, 0.3], "
+         "slider: a, slider_point: [0.3, 0.2, 0.1], axis: [0.1, 0.2, 1], rod: 2}, kp: 3, "
+         "target: u1}}\n"),
+    TREE("servo",
+         "forces: {f: {type: servo, joint: shoulder, coordinate: q1, target: u1, rate: u2, "
+         "kp: 3, kd: 1, gain: [0.1, 0.2, 0.3], bias: [1, 0.4, 0.2], gear: 2, effort_range: "
+         "[-3, 3], target_range: [-1, 1.5], stall: 4, no_load: 3}, g: {type: servo, of: "
+         "[{joint: slide, factor: 2}, {joint: shoulder, factor: -1}], target: u2, kp: 2, "
+         "lag: 20 ms, effort_rate: 15, initial: 0.3}}\n"),
+    {"limits", arm,
+     ", limits: {q1: {lower: -0.05, upper: 0.02, stiffness: 100, damping: 4}}, friction: {q0: "
+     "{coulomb: 0.6, viscous: 0.2, speed: 0.1}}",
+     ", limits: {q0: {lower: -0.1, upper: 0.1, stiffness: 10, damping: 1}}, spring: {q0: "
+     "{stiffness: 3, force: wave}, q1: {damping: 2}}",
+     "functions: {wave: {type: step, from: 0.3, to: 2, start: 0.4, end: 1.5}}\n"},
+    {"drives", arm, ", motion: {q1: swing}, spring: {q0: {stiffness: 3}}", ", motion: {q0: push}",
+     "functions: {swing: {type: sine, amplitude: 0.4, omega: 3.6, phase: 0.2}, push: {type: "
+     "table, t: [0, 0.4, 1.1, 1.7, 2.2], y: [0, 0.2, -0.1, 0.3, 0.2]}}\n"
+     "forces: {f: {type: spring, between: [ground, c], from: [0.9, 0.2, 0], to: [0.7, 0.5, 0.3], "
+     "stiffness: 30, damping: 2}, g: {type: drag, body: b, quadratic: 0.8}}\n"},
+    {"mounts", arm, ", mount: {shift: [0, shake, push], turn: swing, about: [0.6, 0, 0.8]}",
+     ", mount: {shift: [shake, 0, 0]}",
+     "functions: {swing: {type: formula, of: 0.3*sin(2*t)}, push: {type: polynomial, coefficients: "
+     "[0, 0.1, 0.2, -0.1]}, shake: {type: ramp, rate: 0.2, from: 0.5}}\n"
+     "forces: {f: {type: spring, between: [ground, c], from: [0.9, 0.2, 0], to: [0.7, 0.5, 0.3], "
+     "stiffness: 30, damping: 2}}\n"},
+    TREE("formulas",
+         "markers: {m: {body: c, position: [0.1, 0.2, 0.3], orientation: [0.8, 0, 0.6, 0]}}\n"
+         "signals:\n"
+         "  one: 2*sin(shoulder.q0) - 3*slide.qd1*exp(-t) + min(shoulder.q1, 0.1)*u1^2\n"
+         "  two: where(slide.q0 > 0 and t < 1, atan2(one, 2), tanh(one)) + mod(t, 0.3) + abs(u2)\n"
+         "  three: body.c.x*body.c.vy + body.b.wz + marker.m.wx*marker.m.vz - marker.m.y + "
+         "spring.f.length*spring.f.rate\n"
+         "  four: step(t, 0.2, 1.7)*sqrt(1 + u1^2) + log(2 + sign(u2)) + hypot(u1, u2)^1.3 + "
+         "floor(3*t) + max(u1, u2, 0.3)\n"
+         "forces: {f: {type: spring, between: [a, c], from: [0.3, 0.2, 0], to: [0.7, 0.5, 0.3], "
+         "stiffness: 3, force: one}, g: {type: wrench, body: b, force_of: [two, three, four]}}\n"),
+    TREE("curves",
+         "signals:\n"
+         "  c1: {type: curve, of: 3*shoulder.q0, x: [-0.4, -0.1, 0.05, 0.3, 0.6], y: [1, 2, -1, "
+         "0.5, "
+         "3]}\n"
+         "  c2: {type: curve, of: u1, x: [-1, -0.4, 0.3, 0.9], y: [1, 2, -1, 0.5], interpolation: "
+         "monotone, ends: clamped}\n"
+         "  c3: {type: curve, of: u2, x: [-0.7, -0.4, 0.3, 0.9], y: [1, 2, -1, 1], interpolation: "
+         "linear, ends: periodic}\n"
+         "  c4: {type: curve, of: u2 + u1, x: [-0.7, -0.4, 0.3, 0.9], y: [1, 2, -1, 1], "
+         "interpolation: monotone, ends: linear}\n"
+         "  c5: {type: curve, of: 2*u2, x: [-0.7, 0.1, 0.3, 0.9], y: [1, 2, -1, 1], ends: "
+         "periodic}\n"
+         "forces: {g: {type: wrench, body: b, force_of: [c1, c2, c3], torque_of: [c4, c5, 0]}}\n"),
+    TREE(
+        "states",
+        "signals:\n"
+        "  zi: {type: integral, of: 0.4 - zi - shoulder.q0, range: [-0.2, 0.3]}\n"
+        "  la: {type: lag, of: 3*u1, time: 50 ms}\n"
+        "  ra: {type: rate_limit, of: u2, rate: 3, time: 20 ms}\n"
+        "  ha: {type: transfer, of: u1 + slide.q0, numerator: [2, 1, 3], denominator: [1, 0.4, "
+        "2]}\n"
+        "  pa: {type: pid, reference: u1, measured: shoulder.q1, kp: 4, ki: 3, kd: 0.2, filter: 50 "
+        "ms, range: [-3, 3]}\n"
+        "  va: {type: pid, reference: 0.3, measured: slide.q0, measured_rate: slide.qd0, kp: 4, "
+        "ki: "
+        "3, kd: 0.2, range: [-0.5, 0.5]}\n"
+        "forces: {g: {type: wrench, body: b, force_of: [zi, la, ra], torque_of: [ha, pa, va]}}\n"),
+    LOOP("loop_forces",
+         "forces: {f: {type: bushing, between: [a, c], at: [0.6, 0, 0.2], stiffness: [30, 20, 10, "
+         "3, "
+         "2, 1], damping: [3, 2, 1, 0.3, 0.2, 0.1]}, g: {type: servo, joint: A, target: u1, kp: 3, "
+         "kd: 1}, h: {type: servo, joint: D, target: u2, kp: 30, kd: 1, lag: 10 ms}}\n"),
+    {"loop_drive", loop, ", motion: {q0: angle}",
+     ", spring: {q0: {stiffness: 20, damping: 2}}, friction: "
+     "{q0: {coulomb: 0.6, viscous: 0.2, speed: 0.1}}, limits: {q0: {lower: -0.02, upper: 0.02, "
+     "stiffness: 100, damping: 4}}",
+     "functions: {angle: {type: formula, of: 0.4*(1 - cos(1.3*t))}}\n"
+     "forces: {f: {type: wrench, body: c, force: [1, 0, 0], force_of: [0, 0, u1]}}\n"},
+    {"loop_turn", loop, ", motion: {q0: angle}, cut: always", ", spring: {q0: {stiffness: 3}}",
+     "functions: {angle: {type: formula, of: 0.4*(1 - cos(1.3*t))}}\n"
+     "forces: {f: {type: wrench, body: c, force: [1, 0, 0], force_of: [0, 0, u1]}}\n"},
+    {"loop_bar", loop, "",
+     "}\n  bar: {type: distance, between: [ground, b], point1: [0.5, 0, 0.9], point2: [0, 0, 0], "
+     "length: long",
+     "functions: {long: {type: formula, of: sqrt(0.3625) + 0.02*(1 - cos(1.3*t))}}\n"},
+    {"loop_slide", loop, "", ", motion: {q0: push}, cut: always",
+     "functions: {push: {type: formula, of: 0.05*(1 - cos(1.3*t))}}\n"
+     "forces: {f: {type: wrench, body: b, force: [1, 0, 0], force_of: [0, 0, u1]}}\n"},
+    {"loop_mount", loop, ", mount: {shift: [push, 0, 0]}",
+     ", cut: always, mount: {shift: [0, 0, push]}",
+     "functions: {push: {type: formula, of: 0.05*(1 - cos(1.3*t))}}\n"
+     "forces: {f: {type: wrench, body: b, force: [1, 0, 0], force_of: [0, 0, u1]}}\n"},
+};
+
+// Compiling lanes takes long: of elements with selections and functions of libm, and of rows that depend on time.
+static bool in_lanes(const char *name)
+{
+    static const char *const wide[] = {"bushing", "stop",   "servo",    "limits",
+                                       "curves",  "states", "formulas", "loop_turn"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) found |= !strcmp(name, wide[i]);
+    return found;
+}
+
+static void elements_agree(void **unused)
+{
+    (void)unused;
+    skip_without_compiler();
+    enum { N = sizeof elements / sizeof *elements };
+    lw_model *model[N];
+    for (int i = 0; i < N; i++) {
+        const element *e = &elements[i];
+        char text[6000], name[40];
+        snprintf(text, sizeof text, e->base, e->first, e->second, e->rest);
+        model[i] = lwt_yaml(text);
+        snprintf(name, sizeof name, "m_%s", e->name);
+        write_lanes(model[i], "elements", name, in_lanes(e->name) ? LANES : 0);
+    }
+    void *library = compile("elements");
+    for (int i = 0; i < N; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "m_%s", elements[i].name);
+        const bool lanes = in_lanes(elements[i].name);
+        const int used = check(model[i], library, name, lanes, 0.1, 1e-11);
+        if (used < NSTATES - 1) fail_msg("%s: only %d states were compared", name, used);
+        lw_model_destroy(model[i]);
+    }
+    dlclose(library);
+}
+
+// ----------------------------------------------------------------------------------- random models
+
+enum { COUNT = 16 };
+
+// Mixtures of everything: joints, drives, mounts, forces, signals, an input, loops.
+static void random_models_agree(void **unused)
+{
+    (void)unused;
+    skip_without_compiler();
+    enum {
+        FLAGS = LWT_MULTI | LWT_QUASI | LWT_FIXED | LWT_REVERSED | LWT_FLOATING | LWT_DRIVES |
+                LWT_MOUNTS | LWT_FORCES
+    };
+    lw_model *model[COUNT];
+    char name[COUNT][24], path[200];
+    int n = 0, refused = 0, used = 0;
+    snprintf(path, sizeof path, "mkdir -p '%s/random'", folder);
+    assert_int_equal(0, system(path));
+    for (uint64_t seed = 1; n < COUNT && seed < 400; seed++) {
+        lw_error error = {0};
+        if (seed % 2)
+            OK(lwt_random_tree(seed, 2 + (int)(seed % 7), FLAGS, &model[n]));
+        else
+            model[n] = lwt_loops_create(seed, 4 + (int)(seed % 7),
+                                        FLAGS | LWT_DISTANCE | LWT_COUPLINGS | LWT_REDUNDANT)
+                           .model;
+        snprintf(name[n], sizeof name[n], "random%d", (int)seed);
+        snprintf(path, sizeof path, "%s/random/%s", folder, name[n]);
+        const lw_codegen_desc desc = {.name = name[n], .lanes = seed % 9 ? 0 : LANES};
+        const lw_status status = lw_codegen_write(model[n], &desc, path, NULL, &error);
+        if (status == LW_OK && lw_model_tree_nq(model[n]) < MOST) {
+            n++;
+            continue;
+        }
+        assert_int_equal(LW_ERR_UNSUPPORTED, status);
+        assert_non_null(strstr(error.text, "no code can be generated: "));
+        if (getenv("LWT_SEEDS")) printf("seed %d: %s\n", (int)seed, error.text);
+        refused++;
+        lw_model_destroy(model[n]);
+    }
+    assert_int_equal(COUNT, n);
+    void *library = compile("random");
+    for (int i = 0; i < n; i++) {
+        const bool lanes = atoi(name[i] + strlen("random")) % 9 == 0;
+        const int here = check(model[i], library, name[i], lanes, 0.02, 1e-11);
+        if (getenv("LWT_SEEDS")) printf("%s: %d states\n", name[i], here);
+        used += here;
+        lw_model_destroy(model[i]);
+    }
+    assert_true(refused < 2 * COUNT);
+    assert_true(used > 3 * COUNT);
+    dlclose(library);
+}
+
+// ------------------------------------------------------------------------------------------- runs
+
+enum { STATES = 3 * MOST };
+
+static void slope(const generated *g, double t, const double *x, double *xdot)
+{
+    static const double u[MOST];
+    assert_int_equal(0, g->rates(t, x, x + g->nq, x + g->nq + g->nv, u, xdot, xdot + g->nq,
+                                 xdot + g->nq + g->nv));
+}
+
+// The classical Runge-Kutta method, with the loops closed after every step.
+static void step(const generated *g, double t, double h, double *x)
+{
+    double k[4][STATES] = {{0}}, y[STATES];
+    const int n = g->nq + g->nv + g->nx;
+    slope(g, t, x, k[0]);
+    for (int stage = 1; stage < 4; stage++) {
+        const double ahead = stage < 3 ? h / 2 : h;
+        for (int i = 0; i < n; i++) y[i] = x[i] + ahead * k[stage - 1][i];
+        slope(g, t + ahead, y, k[stage]);
+    }
+    for (int i = 0; i < n; i++) x[i] += h / 6 * (k[0][i] + 2 * k[1][i] + 2 * k[2][i] + k[3][i]);
+    assert_int_equal(0, g->project(t + h, x, x + g->nq));
+}
+
+static void run_beside_library(const lw_model *model, void *library, const char *name,
+                               double duration, double tolerance)
+{
+    enum { STEPS = 2000 };
+    const generated *g;
+    double x[STATES], q[MOST], v[MOST];
+    const lw_observation *seen;
+    find(library, name, "model", &g);
+    memcpy(x, g->q0, (size_t)g->nq * sizeof *x);
+    memcpy(x + g->nq, g->v0, (size_t)g->nv * sizeof *x);
+    if (g->nx > 0) memcpy(x + g->nq + g->nv, g->x0, (size_t)g->nx * sizeof *x);
+    assert_int_equal(0, g->project(0, x, x + g->nq));
+    lw_sim *sim =
+        lwt_simulate(model, LWT_SETTINGS("formulation", "rcr", "rtol", "1e-12", "atol", "1e-12"));
+    OK(lw_sim_set_tree(sim, 0, x, x + g->nq)); // runs keep how far the loops of the file are open
+    for (int i = 0; i < STEPS; i++) step(g, duration * i / STEPS, duration / STEPS, x);
+    OK(lw_sim_step(sim, duration));
+    OK(lw_sim_get_tree(sim, q, v));
+    OK(lw_sim_observe(sim, LW_OBSERVE_TWIST, &seen));
+    expect_close(name, "coordinate after a run", x, q, g->nq, tolerance);
+    expect_close(name, "speed after a run", x + g->nq, v, g->nv, tolerance);
+    expect_close(name, "state after a run", x + g->nq + g->nv, seen->states, g->nx, tolerance);
+    if (!(largest(v, g->nv) > 0.01)) fail_msg("%s does not move", name);
+    lw_sim_destroy(sim);
+}
+
+static void runs_agree(void **unused)
+{
+    (void)unused;
+    skip_without_compiler();
+    static const struct {
+        const char *file, *name;
+        double duration;
+    } cases[] = {
+        {"examples/models/kapitza.yaml", "run_kapitza", 0.1},
+        {"examples/signals/cylinder.yaml", "run_cylinder", 0.05},
+        {"examples/stewart/stewart.yaml", "run_stewart", 0.3},
+        {"examples/delta/delta.yaml", "run_delta", 0.2},
+        {"examples/suspension/quarter_car.yaml", "run_quarter_car", 0.02},
+        {"examples/controllers/arm.yaml", "run_arm", 0.2},
+    };
+    enum { N = sizeof cases / sizeof *cases };
+    lw_model *model[N];
+    for (int i = 0; i < N; i++) {
+        model[i] = read_model(cases[i].file, LW_BASE_AUTO);
+        write_model(model[i], "runs", cases[i].name);
+    }
+    void *library = compile("runs");
+    for (int i = 0; i < N; i++) {
+        run_beside_library(model[i], library, cases[i].name, cases[i].duration, 1e-9);
         lw_model_destroy(model[i]);
     }
     dlclose(library);
@@ -177,6 +542,11 @@ static void models_agree(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(models_agree)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(runs_agree),
+        cmocka_unit_test(models_agree),
+        cmocka_unit_test(elements_agree),
+        cmocka_unit_test(random_models_agree),
+    };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -9,12 +9,7 @@
 
 #include <string.h>
 
-typedef struct drag_par {
-    int body;
-    double point[3]; ///< from the mass centre, body axes
-    double linear, quadratic, angular, angular_quadratic;
-    double flow[3];
-} drag_par;
+typedef lwi_drag_par drag_par;
 
 // Velocity of the point relative to the medium; its arm from the mass centre, world axes.
 static void slip_of(const drag_par *p, const lwi_kin *kin, double v[3], double arm[3])

@@ -277,6 +277,13 @@ typedef struct lwi_spring_par {
     int number; ///< where `force` reads lengths of springs: that of this one; else -1
 } lwi_spring_par;
 
+typedef struct lwi_drag_par {
+    int body;
+    double point[3]; ///< from the mass centre, body axes
+    double linear, quadratic, angular, angular_quadratic;
+    double flow[3];
+} lwi_drag_par;
+
 typedef struct lwi_wrench_par {
     int body, body_axes;
     double point[3]; ///< from the mass centre, body axes

@@ -12,20 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct servo_share {
-    int iq, iv; ///< in the joint arrays
-    double c;
-} servo_share;
-
-typedef struct servo_par {
-    const servo_share *share; ///< [n]
-    int n;
-    lwi_servo_law law;
-    bool follows;                ///< target or rate read coordinates or speeds of joints
-    double stall, per_speed;     ///< infinite: no limit; 1/no_load, or 0
-    double per_lag, effort_rate; ///< 1/lag, or 0; infinite: no limit
-    int state;                   ///< y, where there is a lag
-} servo_par;
+typedef lwi_servo_share servo_share;
+typedef lwi_servo_par servo_par;
 
 typedef struct control {
     double l, dl, u;

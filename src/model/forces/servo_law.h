@@ -18,6 +18,22 @@ typedef struct lwi_servo_law {
     double target_range[2], effort_range[2]; ///< infinite: no limit
 } lwi_servo_law;
 
+typedef struct lwi_servo_share {
+    int iq, iv; ///< in the joint arrays
+    double c;
+} lwi_servo_share;
+
+/** A servo on joint coordinates (servo.c). */
+typedef struct lwi_servo_par {
+    const lwi_servo_share *share; ///< [n]
+    int n;
+    lwi_servo_law law;
+    bool follows;                ///< target or rate read coordinates or speeds of joints
+    double stall, per_speed;     ///< infinite: no limit; 1/no_load, or 0
+    double per_lag, effort_rate; ///< 1/lag, or 0; infinite: no limit
+    int state;                   ///< y, where there is a lag
+} lwi_servo_par;
+
 /** Numbers, ranges and signals; a gear of 1 becomes 0, as it is written. */
 lw_status lwi_servo_law_check(const lwi_item *item, lw_servo_law *law);
 void lwi_servo_law_compile(const lw_servo_law *from, lwi_servo_law *law);

@@ -10,9 +10,8 @@
 //   L = a.d - s,  s = sqrt((a.d)^2 + r^2 - d.d)          dL/dd = a (1 - a.d / s) + d / s,  dL/da = d (1 - a.d / s)
 // Where the rod does not reach the axis, L = a.d.
 #include "model/forces/length.h"
-#include "model/forces/path.h"
 #include "model/forces/points.h"
-#include "model/forces/servo_law.h"
+#include "model/forces/tendon.h"
 #include "spatial/rotation.h"
 
 #include <math.h>
@@ -20,20 +19,8 @@
 
 #define DEFAULT_SPEED 0.01 // of dry friction, as of joints in files without it [m/s]
 
-typedef struct crank_par {
-    int crank, slider;
-    double point[3], at[3], axis[3]; ///< from the mass centres, body axes
-    double rod;                      ///< 0: there is a path
-} crank_par;
-
-typedef struct tendon_par {
-    const lwi_path_part *part; ///< [n]
-    int n;
-    crank_par crank;
-    double stiffness, damping, lower, upper, coulomb, speed;
-    lwi_servo_law law;
-    bool works; ///< it has more than a spring
-} tendon_par;
+typedef lwi_slider_crank_par crank_par;
+typedef lwi_tendon_par tendon_par;
 
 // ------------------------------------------------------------------------------------- slider-crank
 

@@ -19,14 +19,14 @@
 
 // ------------------------------------------------------------------------------------------ checks
 
-static bool has_rate(const lw_function_desc *d)
+bool lwi_pid_has_rate(const lw_function_desc *d)
 {
     return d->reference_rate || d->measured_rate;
 }
 
-static bool has_filter(const lw_function_desc *d)
+bool lwi_pid_has_filter(const lw_function_desc *d)
 {
-    return d->kd != 0 && !has_rate(d);
+    return d->kd != 0 && !lwi_pid_has_rate(d);
 }
 
 int lwi_signal_state_count(const lw_function_desc *d)
@@ -41,7 +41,7 @@ int lwi_signal_state_count(const lw_function_desc *d)
     case LW_FUNCTION_TRANSFER:
         return d->ndenominator - 1;
     case LW_FUNCTION_PID:
-        return 1 + has_filter(d);
+        return 1 + lwi_pid_has_filter(d);
     default:
         return 0;
     }
@@ -92,7 +92,7 @@ static lw_status check_pid(const lw_function_desc *d, lw_error *error)
     TRY(check_gain(d->kd, "kd", error));
     TRY(check_gain(d->tracking, "tracking", error));
     TRY(check_gain(d->filter, "filter", error));
-    if (has_filter(d) && d->filter == 0)
+    if (lwi_pid_has_filter(d) && d->filter == 0)
         return lwi_fail(error, LW_ERR_MODEL,
                         "kd is %g, but neither filter, the time constant of the derivative, nor "
                         "measured_rate is given",
@@ -216,9 +216,9 @@ static control control_of(const lwi_function *f, const lwi_now *now)
     const lw_function_desc *d = &f->desc;
     const double *z = states_of(f, now);
     control c = {.e = lwi_formula_value(f->formula, now) - lwi_formula_value(f->formula2, now)};
-    if (has_rate(d))
+    if (lwi_pid_has_rate(d))
         c.d = formula_value(f->rate[0], now) - formula_value(f->rate[1], now);
-    else if (has_filter(d))
+    else if (lwi_pid_has_filter(d))
         c.d = (c.e - z[1]) / d->filter;
     c.w = d->kp * c.e + z[0] + d->kd * c.d;
     return c;
@@ -291,8 +291,8 @@ void lwi_signal_states_jet(const lwi_function *function, const lwi_now *now, con
     }
     if (control_of(function, now).w != f[0]) return; // at an end of the range
     f[1] = state_slope(function, seed, 0);
-    if (has_filter(d)) f[1] -= d->kd / d->filter * state_slope(function, seed, 1);
-    const double gain = d->kp + (has_filter(d) ? d->kd / d->filter : 0);
+    if (lwi_pid_has_filter(d)) f[1] -= d->kd / d->filter * state_slope(function, seed, 1);
+    const double gain = d->kp + (lwi_pid_has_filter(d) ? d->kd / d->filter : 0);
     add_jet(function->formula, now, seed, gain, f);
     add_jet(function->formula2, now, seed, -gain, f);
     add_jet(function->rate[0], now, seed, d->kd, f);
@@ -301,8 +301,8 @@ void lwi_signal_states_jet(const lwi_function *function, const lwi_now *now, con
 
 // ------------------------------------------------------------------------------------------ rates
 
-// Of the anti-windup: the geometric mean of the times of integral and derivative, or the former.
-static double tracking_time(const lw_function_desc *d)
+// The geometric mean of the times of integral and derivative, or the former.
+double lwi_pid_tracking_time(const lw_function_desc *d)
 {
     if (d->tracking > 0) return d->tracking;
     return d->kd > 0 ? sqrt(d->kd / d->ki) : d->kp / d->ki;
@@ -313,8 +313,8 @@ static void pid_rates(const lwi_function *f, const lwi_now *now, double *rate)
     const lw_function_desc *d = &f->desc;
     const control c = control_of(f, now);
     rate[0] = d->ki * c.e;
-    if (d->has_range && d->ki > 0) rate[0] += (within(c.w, d) - c.w) / tracking_time(d);
-    if (has_filter(d)) rate[1] = c.d;
+    if (d->has_range && d->ki > 0) rate[0] += (within(c.w, d) - c.w) / lwi_pid_tracking_time(d);
+    if (lwi_pid_has_filter(d)) rate[1] = c.d;
 }
 
 static void transfer_rates(const lwi_function *f, const lwi_now *now, double *rate)
@@ -372,14 +372,14 @@ static void pid_slopes(const lwi_function *f, const lwi_now *now, const lwi_seed
     const control c = control_of(f, now);
     const double e = slope_of(f->formula, now, seed) - slope_of(f->formula2, now, seed);
     double rate = 0;
-    if (has_rate(d))
+    if (lwi_pid_has_rate(d))
         rate = slope_of(f->rate[0], now, seed) - slope_of(f->rate[1], now, seed);
-    else if (has_filter(d))
+    else if (lwi_pid_has_filter(d))
         rate = (e - state_slope(f, seed, 1)) / d->filter;
     slope[0] = d->ki * e;
     if (d->has_range && d->ki > 0 && within(c.w, d) != c.w)
-        slope[0] -= (d->kp * e + state_slope(f, seed, 0) + d->kd * rate) / tracking_time(d);
-    if (has_filter(d)) slope[1] = rate;
+        slope[0] -= (d->kp * e + state_slope(f, seed, 0) + d->kd * rate) / lwi_pid_tracking_time(d);
+    if (lwi_pid_has_filter(d)) slope[1] = rate;
 }
 
 static void transfer_slopes(const lwi_function *f, const lwi_now *now, const lwi_seed *seed,

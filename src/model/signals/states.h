@@ -25,6 +25,11 @@ void lwi_signal_states_rates(const lwi_function *function, const lwi_now *now, d
 /** Their derivatives along the seed. */
 void lwi_signal_states_rate_slopes(const lwi_function *function, const lwi_now *now,
                                    const lwi_seed *seed, double *slope);
+/** Of a pid: has it the rates of reference or measured?  Has it a derivative behind a filter, with a state? */
+bool lwi_pid_has_rate(const lw_function_desc *desc);
+bool lwi_pid_has_filter(const lw_function_desc *desc);
+/** Of the anti-windup of a pid with a range [s]. */
+double lwi_pid_tracking_time(const lw_function_desc *desc);
 /** States at the start, [nstate]. */
 void lwi_signal_states_start(const lwi_function *function, const lwi_now *now, double *state);
 

@@ -181,8 +181,7 @@ static void expand_product(build *b, const lwi_node *node, int *part_of, frame *
     }
 }
 
-// Rotates the z axis to a unit vector.
-static void frame_about(frame *f, const double axis[3])
+void lwi_k_frame_about(frame *f, const double axis[3])
 {
     const int smallest = fabs(axis[0]) < fabs(axis[1]) ? (fabs(axis[0]) < fabs(axis[2]) ? 0 : 2)
                                                        : (fabs(axis[1]) < fabs(axis[2]) ? 1 : 2);
@@ -209,7 +208,7 @@ static void expand_mount(build *b, const lwi_node *node, int *part_of, frame *of
         prescribe(b, t, node->joint, LWI_K_MOUNT_SHIFT + i);
     }
     if (!mount || mount->turn.index <= 0) return;
-    frame_about(&axis, mount->about);
+    lwi_k_frame_about(&axis, mount->about);
     part *t = add_axis(b, LWI_K_SCREW, &axis, part_of, offset);
     t->turn = 1;
     prescribe(b, t, node->joint, LWI_K_MOUNT_TURN);

@@ -53,6 +53,8 @@ lw_status lwi_k_parts_create(const lw_model *model, lwi_arena *arena, lwi_k_part
 /** The same with a part that `floats` for every joint that is no product. */
 lw_status lwi_k_parts_create_any(const lw_model *model, lwi_arena *arena, lwi_k_parts *parts);
 
+/** A frame at the origin with z along a unit vector. */
+void lwi_k_frame_about(lwi_k_frame *frame, const double axis[3]);
 /** c = a b; c may be a or b. */
 void lwi_k_compose(lwi_k_frame *c, const lwi_k_frame *a, const lwi_k_frame *b);
 
