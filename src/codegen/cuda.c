@@ -27,6 +27,12 @@ static const char introduction[] =
     "#define CONSTANT static __constant__ const\n"
     "#define KERNEL extern \"C\" __global__ void\n"
     "#define NOT_UNROLLED _Pragma(\"unroll 1\")\n"
+    "#ifndef NAN // NVRTC has no headers\n"
+    "#define NAN __int_as_float(0x7fffffff)\n"
+    "#endif\n"
+    "#ifndef INFINITY\n"
+    "#define INFINITY __int_as_float(0x7f800000)\n"
+    "#endif\n"
     "#else\n"
     "#include <math.h>\n"
     "#include <stddef.h>\n"
@@ -393,10 +399,22 @@ static void print_function(FILE *file, const lwi_codegen_writer *w, const char *
     fputs("}\n", file);
 }
 
+// Does one of the functions below have a selection?  A function that is not called is a warning.
+static bool chooses(const lwi_codegen_writer *w)
+{
+    const lwi_codegen_graph *g = w->graph;
+    bool some = lwi_codegen_graph_has(&w->loaded_rates, LWI_OP_SELECT) ||
+                lwi_codegen_graph_has(&g[LW_CODEGEN_kinematics], LWI_OP_SELECT);
+    if (w->elements->loops)
+        some = some || lwi_codegen_graph_has(&g[LW_CODEGEN_project_positions], LWI_OP_SELECT) ||
+               lwi_codegen_graph_has(&g[LW_CODEGEN_project_velocities], LWI_OP_SELECT);
+    return some;
+}
+
 static void print_functions(FILE *file, lwi_codegen_writer *w)
 {
     lwi_codegen_graph *g = w->graph;
-    lwi_codegen_print_choose("DEVICE real", file);
+    if (chooses(w)) lwi_codegen_print_choose("DEVICE real", file);
     if (w->elements->loops) lwi_codegen_print_check(file);
     print_function(file, w, "rates", true, &w->loaded_rates);
     print_function(file, w, "kinematics", false, &g[LW_CODEGEN_kinematics]);

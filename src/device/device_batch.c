@@ -69,7 +69,7 @@ static lw_status check_options(lw_device_batch *b, const lw_device_batch_desc *d
 static lw_status check_model(lw_device_batch *b, const lw_model *m)
 {
     if (m->open) return lwi_fail(&b->error, LW_ERR_MODEL, "%s", m->open);
-    if (lwi_has_events(m) || m->desc.nimpulse > 0)
+    if (lwi_has_events(m) || m->desc.nimpulse > 0 || m->jumps)
         return lwi_fail(&b->error, LW_ERR_UNSUPPORTED,
                         "events and impulses of the model do not happen on a device: "
                         "expected a model without them");

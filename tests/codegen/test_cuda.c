@@ -410,6 +410,89 @@ static void kernels_integrate(void **state)
     dlclose(library);
 }
 
+// A driven carriage with a pendulum and a servo with a lag, and a loop of which the crank is driven.
+static const char timed[] =
+    "linkwork: 1\ninputs: [u1]\n"
+    "bodies:\n"
+    "  a: {mass: 1.3, inertia: [0.02, 0.03, 0.04, 0, 0, 0], position: [0.15, 0, 0.2]}\n"
+    "  b: {mass: 0.9, inertia: [0.03, 0.02, 0.03, 0, 0, 0], position: [0.55, 0, 0.3]}\n"
+    "  c: {mass: 0.6, inertia: [0.01, 0.02, 0.02, 0, 0, 0], position: [0.8, 0, 0.1]}\n"
+    "  carriage: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [0, 0, 2]}\n"
+    "  bob: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [0.5, 0, 2]}\n"
+    "functions: {angle: {type: formula, of: 0.4*(1 - cos(1.3*t))}, push: {type: polynomial, "
+    "coefficients: [0, 0, 2]}}\n"
+    "joints:\n"
+    "  A: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, 1, 0], motion: {q0: "
+    "angle}, cut: always}\n"
+    "  B: {type: revolute, between: [a, b], at: [0.3, 0, 0.4], axis: [0, 1, 0]}\n"
+    "  C: {type: revolute, between: [b, c], at: [0.8, 0, 0.2], axis: [0, 1, 0]}\n"
+    "  D: {type: prismatic, between: [ground, c], at: [0.9, 0, 0], axis: [1, 0, 0]}\n"
+    "  rail: {type: prismatic, between: [ground, carriage], at: [0, 0, 2], axis: [1, 0, 0], "
+    "motion: {q0: push}}\n"
+    "  hinge: {type: revolute, between: [carriage, bob], at: [0, 0, 2], axis: [0, 1, 0]}\n"
+    "forces: {f: {type: servo, joint: hinge, target: u1, kp: 3, kd: 1, lag: 20 ms}}\n";
+
+// As the generated headers declare it.
+typedef struct start {
+    int version, nq, nv, nx, nu;
+    const double *q0, *v0, *x0;
+} start;
+
+static void run_timed(const lw_model *model, void *library, bool adaptive)
+{
+    static arrays a;
+    static const double u[2] = {0.7, -0.4};
+    const start *from;
+    const lw_observation *seen;
+    kernel *integrate;
+    double q[MOST], v[MOST];
+    find(library, "timed", "model", &from);
+    find(library, "timed", adaptive ? "dopri54" : "rk4", &integrate);
+    const int nq = from->nq, nv = from->nv;
+    assert_int_equal(1, from->nx);
+    memset(&a, 0, sizeof a);
+    memcpy(a.state, from->q0, (size_t)nq * sizeof *q);
+    memcpy(a.state + nq, from->v0, (size_t)nv * sizeof *v);
+    a.state[nq + nv] = from->x0[0];
+    a.column[0] = nq + nv + 1 + 3 * 4; // x of the carriage
+    a.run = (lwi_cuda_run){.instances = 1, .intervals = 2, .steps = 200, .max_steps = 100000};
+    a.run.interval = 0.1, a.run.rtol = a.run.atol = 1e-12;
+    a.run.u = u, a.run.state = a.state, a.run.end = a.end, a.run.status = a.status;
+    a.run.count = a.count, a.run.length = a.length;
+    a.run.ncolumn = a.run.nposition = a.run.fresh = 1;
+    a.run.column = a.column, a.run.measure = a.measure;
+    integrate(a.run);
+    assert_int_equal(0, a.status[0]);
+    lw_sim *sim =
+        lwt_simulate(model, LWT_SETTINGS("formulation", "rcr", "rtol", "1e-12", "atol", "1e-12"));
+    for (int k = 0; k < 2; k++) {
+        OK(lw_sim_set_input(sim, 0, u[k]));
+        OK(lw_sim_step(sim, 0.1 * (k + 1)));
+    }
+    OK(lw_sim_get_tree(sim, q, v));
+    OK(lw_sim_observe(sim, LW_OBSERVE_TWIST, &seen));
+    expect_close("timed", "coordinate", a.state, q, nq, 1e-8);
+    expect_close("timed", "speed", a.state + nq, v, nv, 1e-8);
+    expect_close("timed", "state of the servo", a.state + nq + nv, seen->states, 1, 1e-8);
+    expect_close("timed", "path of the carriage", a.measure, (double[]){0, 2 * 0.2 * 0.2}, 2,
+                 1e-12);
+    lw_sim_destroy(sim);
+}
+
+// Time, inputs and states of signals reach the rates, the projections and the positions.
+static void functions_of_time_are_those_of_the_library(void **state)
+{
+    (void)state;
+    skip_without_compiler();
+    lw_model *model = lwt_yaml(timed);
+    write_cuda(model, "timed", "timed", false);
+    void *library = compile_cuda("timed");
+    run_timed(model, library, false);
+    run_timed(model, library, true);
+    dlclose(library);
+    lw_model_destroy(model);
+}
+
 // Floats: within their accuracy of doubles, and loops close.
 static void single_precision_is_close(void **state)
 {
@@ -515,6 +598,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_integrate),
+        cmocka_unit_test(functions_of_time_are_those_of_the_library),
         cmocka_unit_test(single_precision_is_close),
         cmocka_unit_test(small_pivots_end_an_instance),
         cmocka_unit_test(kernels_are_cpp),

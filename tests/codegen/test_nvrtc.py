@@ -14,7 +14,15 @@ import tempfile
 import time
 
 MODELS = ["examples/models/ur5.urdf", "examples/models/four_bar.yaml", "examples/models/wishbone_corner.yaml",
-          "examples/index3-2019/reference/P5-single-loop.yaml"]
+          "examples/index3-2019/reference/P5-single-loop.yaml", "examples/models/kapitza.yaml"]
+# A curve that is no number beyond its ends, and functions of libm.
+CURVE = """linkwork: 1
+inputs: [u1]
+bodies: {a: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0]}}
+joints: {j: {type: prismatic, between: [ground, a], at: [0, 0, 0], axis: [1, 0, 0], friction: {q0: {coulomb: 1, speed: 0.1}}}}
+signals: {c: {type: curve, of: u1, x: [-1, 0, 1], y: [1, 2, 5], ends: error}}
+forces: {g: {type: wrench, body: a, force_of: [c, 0, 0]}}
+"""
 
 
 def library():
@@ -80,9 +88,13 @@ def main():
     if nvrtc is None:
         print("SKIPPED: there is no NVRTC (pip install nvidia-cuda-nvrtc-cu12): kernels are not compiled as CUDA")
         return 77
-    for model in arguments[2:] or [os.path.join(source, model) for model in MODELS]:
+    for model in arguments[2:] or [os.path.join(source, model) for model in MODELS] + ["curve.yaml"]:
         for precision in ("double", "single"):
             with tempfile.TemporaryDirectory() as folder:
+                if model == "curve.yaml":
+                    model = os.path.join(folder, model)
+                    with open(model, "w", encoding="utf-8") as file:
+                        file.write(CURVE)
                 subprocess.run([program, "codegen", model, "--cuda", "--precision", precision, "-q", "-o", folder],
                                check=True)
                 [path] = [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".cu")]

@@ -276,6 +276,13 @@ static void what_is_missing_is_said(void **state)
         "events: {e: {at: [1], record: true}}\n");
     refused(model, LW_ERR_UNSUPPORTED, "events", (lw_device_batch_desc){.device = "cpu"});
     lw_model_destroy(model);
+    model = lwt_yaml( // a rate that jumps is an impact
+        "linkwork: 1\nbodies: {a: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [1, 0, 0]}}\n"
+        "functions: {push: {type: ramp, rate: 1, from: 0.5}}\n"
+        "joints: {j: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, 1, 0], "
+        "mount: {shift: [push, 0, 0]}}}\n");
+    refused(model, LW_ERR_UNSUPPORTED, "impulses", (lw_device_batch_desc){.device = "cpu"});
+    lw_model_destroy(model);
 }
 
 int main(void)
