@@ -89,9 +89,10 @@ static unsigned rates_in_lanes(void *user, lwi_work *work, int stride, const dou
     return finite_lanes(xdot, nx, stride, done);
 }
 
-// Why the workspace cannot use it; NULL: it can.
-static const char *unfit(const lwi_work *work, const lw_compiled *c)
+// Why the simulation cannot use it; NULL: it can.
+static const char *unfit(const lw_sim *sim, const lw_compiled *c)
 {
+    const lwi_work *work = sim->work;
     const lw_model *m = work->model;
     const lw_compiled_info *n = &c->info;
     if (m->tree_nq != n->nq || m->tree_nv != n->nv || m->nstate != n->nstate ||
@@ -100,6 +101,7 @@ static const char *unfit(const lwi_work *work, const lw_compiled *c)
     if (!work->formulation->rates_beside || lwi_layout_has(&work->layout, LWI_MOMENTUM))
         return "the formulation has another state than coordinates and speeds of the tree";
     if (m->driven) return "motions that are prescribed do work that is not compiled";
+    if (sim->events.active) return "modes of forces change at events";
     return NULL;
 }
 
@@ -124,8 +126,7 @@ static lw_status attach(lwi_work *work, const void *compiled)
 lw_status lw_sim_use_compiled(lw_sim *sim, const lw_compiled *c)
 {
     if (!sim || !c) return LW_ERR_ARGUMENT;
-    const char *why = unfit(sim->work, c);
-    if (!why && sim->events.active) why = "modes of forces change at events";
+    const char *why = unfit(sim, c);
     if (why)
         return lwi_fail(&sim->error, LW_ERR_UNSUPPORTED,
                         "formulation %s cannot use compiled rates: %s", sim->options.formulation,
@@ -142,7 +143,7 @@ static const char *batch_unfit(const lw_batch *b, const lw_compiled *c)
     if (b->alone) return "instances have separate simulations";
     for (int v = 0; v < b->nvariant; v++)
         if (b->variant[v].own) return "instances have different parameters";
-    return unfit(first->work, c);
+    return unfit(first, c);
 }
 
 lw_status lw_batch_use_compiled(lw_batch *b, const lw_compiled *c)

@@ -201,6 +201,7 @@ static lw_status rates_beside(lwi_work *work, double t, const double *x, const d
     aba_data *d = work->data;
     if (!model->carries_work) return LW_OK;
     LWI_ASSERT(!model->driven);
+    lwi_states_set(work, x, NULL);
     lwi_tree_evaluate(model, &d->tree, t, x, v, inputs);
     xdot[model->tree_nq + model->tree_nv] = d->tree.power;
     return LW_OK;

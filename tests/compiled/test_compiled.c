@@ -3,6 +3,7 @@
 
 #include "codegen/generated.h"
 #include "compiled/compiled.h"
+#include "support/given.h"
 #include "support/random_model.h"
 
 #include <fcntl.h>
@@ -197,14 +198,17 @@ static lw_sim *simulation(const lw_model *model, const char *formulation, const 
 enum { RCR_NUMBERS = 5 }; // of a state of few speeds: which are independent
 
 // Coordinates, speeds, angles of joints that close loops and the work, compared with those of the run by the library.
-static void expect_run(const char *file, const char *formulation, int extra, double end,
-                       double tolerance)
+static void expect_run(lw_model *model, const char *file, const char *formulation, int extra,
+                       double end, double tolerance)
 {
-    lw_model *model = read_model(file, LW_BASE_AUTO);
     lw_compiled *c = compiled(model, desc_of(1, true));
     lw_sim *by_library = simulation(model, formulation, "1e-10");
     lw_sim *sim = simulation(model, formulation, "1e-10");
     const int nx = lw_sim_state_size(sim);
+    for (int i = 0; i < lw_model_input_count(model); i++) {
+        OK(lw_sim_set_input(sim, i, 0.3 + 0.4 * i));
+        OK(lw_sim_set_input(by_library, i, 0.3 + 0.4 * i));
+    }
     double x[2 * MOST], expected[2 * MOST];
     assert_true(nx <= 2 * MOST);
     OK(lw_sim_use_compiled(sim, c));
@@ -233,8 +237,114 @@ static void runs_agree_within_tolerances(void **state)
     (void)state;
     skip_without_compiler();
     new_cache("runs");
-    expect_run("examples/models/ur5.urdf", "aba", 0, 0.5, 1e-7);
-    expect_run("examples/models/four_bar.yaml", "rcr", RCR_NUMBERS, 0.7, 1e-7);
+    static const char ur5[] = "examples/models/ur5.urdf", bar[] = "examples/models/four_bar.yaml";
+    expect_run(read_model(ur5, LW_BASE_AUTO), ur5, "aba", 0, 0.5, 1e-7);
+    expect_run(read_model(bar, LW_BASE_AUTO), bar, "rcr", RCR_NUMBERS, 0.7, 1e-7);
+}
+
+// A tree, and with a joint more a loop: dampers, a servo with a lag, a controller, a bushing, an input.
+static lw_model *driven_by_forces(const char *joint, const char *of)
+{
+    char text[4000];
+    snprintf(text, sizeof text,
+             "linkwork: 1\ninputs: [u1]\n"
+             "bodies:\n"
+             "  a: {mass: 1.3, inertia: [0.02, 0.03, 0.04, 0, 0, 0], position: [0.15, 0, 0.2]}\n"
+             "  b: {mass: 0.9, inertia: [0.03, 0.02, 0.03, 0, 0, 0], position: [0.55, 0, 0.3]}\n"
+             "  c: {mass: 0.6, inertia: [0.01, 0.02, 0.02, 0, 0, 0], position: [0.8, 0, 0.1]}\n"
+             "joints:\n"
+             "  A: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, 1, 0]}\n"
+             "  B: {type: revolute, between: [a, b], at: [0.3, 0, 0.4], axis: [0, 1, 0]}\n"
+             "  C: {type: revolute, between: [b, c], at: [0.8, 0, 0.2], axis: [0, 1, 0]}\n"
+             "%s"
+             "signals: {w: {type: pid, reference: u1, measured: %s, kp: 4, ki: 3, kd: 0.2, filter: "
+             "50 ms}}\n"
+             "forces:\n"
+             "  f: {type: servo, joint: A, target: u1, kp: 3, kd: 1, lag: 20 ms}\n"
+             "  g: {type: wrench, body: b, torque_of: [0, w, 0]}\n"
+             "  h: {type: bushing, between: [ground, c], stiffness: [10, 10, 10, 0, 0, 0], "
+             "damping: [1, 1, 1, 0, 0, 0]}\n",
+             joint, of);
+    return lwt_yaml(text);
+}
+
+static lw_model *forced_loop(void)
+{
+    return driven_by_forces(
+        "  D: {type: prismatic, between: [ground, c], at: [0.9, 0, 0], axis: [1, 0, 0]}\n", "A.q0");
+}
+
+// The library evaluates the work, and with it the forces, in addition to the compiled rates.
+static void forces_signals_and_their_work_agree(void **state)
+{
+    (void)state;
+    skip_without_compiler();
+    new_cache("forces");
+    expect_run(driven_by_forces("", "B.q0"), "forces", "aba", 0, 0.5, 1e-7);
+    expect_run(forced_loop(), "forces in a loop", "rcr", RCR_NUMBERS, 0.5, 1e-7);
+}
+
+// What forces read besides coordinates and speeds is no parameter of forward dynamics.
+static void forward_dynamics_of_models_with_signals_are_refused(void **state)
+{
+    (void)state;
+    double q[MOST], v[MOST], vdot[MOST], expected[MOST], qdot[MOST], x[MOST] = {0}, xdot[MOST];
+    const double u[1] = {0.7};
+    unsigned char failed[1];
+    skip_without_compiler();
+    new_cache("signals");
+    lw_model *model = driven_by_forces("", "B.q0");
+    lw_compiled *c = compiled(model, desc_of(4, false));
+    const int nv = lw_model_tree_nv(model);
+    states(c, model, 1, q, v);
+    assert_int_equal(LW_ERR_UNSUPPORTED, lw_compiled_forward_dynamics(c, q, v, NULL, vdot));
+    assert_int_equal(LW_ERR_UNSUPPORTED,
+                     lw_compiled_forward_dynamics_many(c, 1, q, v, NULL, vdot, failed));
+    OK(lw_compiled_rates(c, 0, q, v, x, NULL, qdot, expected, xdot));
+    OK(lw_compiled_rates(c, 0, q, v, x, u, qdot, vdot, xdot));
+    double change = 0;
+    for (int i = 0; i < nv; i++) change = fmax(change, fabs(vdot[i] - expected[i]));
+    assert_true(change > 0.1); // the input reaches the wrench
+    lw_compiled_destroy(c);
+    lw_model_destroy(model);
+}
+
+static const char carriage[] =
+    "linkwork: 1\n"
+    "bodies:\n"
+    "  carriage: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0]}\n"
+    "  bob: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [0.5, 0, 0]}\n"
+    "functions: {push: {type: polynomial, coefficients: [0, 0, 2]}}\n"
+    "joints:\n"
+    "  rail: {type: prismatic, between: [ground, carriage], at: [0, 0, 0], axis: [1, 0, 0], %s}\n"
+    "  hinge: {type: revolute, between: [carriage, bob], at: [0, 0, 0], axis: [0, 1, 0]}\n";
+
+static void expect_unfit(const char *rail, const char *reason)
+{
+    char text[1000];
+    snprintf(text, sizeof text, carriage, rail);
+    lw_model *model = lwt_yaml(text);
+    lw_compiled *c = compiled(model, desc_of(4, true));
+    lw_sim *sim = simulation(model, "aba", "1e-6");
+    lw_batch *batch = NULL;
+    OK(lw_batch_create(model, &(lw_batch_desc){.instances = 5}, &batch, NULL));
+    assert_int_equal(LW_ERR_UNSUPPORTED, lw_sim_use_compiled(sim, c));
+    assert_non_null(strstr(lw_sim_error(sim)->text, reason));
+    assert_int_equal(LW_ERR_UNSUPPORTED, lw_batch_use_compiled(batch, c));
+    assert_non_null(strstr(lw_batch_error(batch)->text, reason));
+    lw_batch_destroy(batch);
+    lw_sim_destroy(sim);
+    lw_compiled_destroy(c);
+    lw_model_destroy(model);
+}
+
+static void runs_of_prescribed_motions_and_modes_are_refused(void **state)
+{
+    (void)state;
+    skip_without_compiler();
+    new_cache("modes");
+    expect_unfit("motion: {q0: push}", "prescribed");
+    expect_unfit("limits: {q0: {lower: -1, upper: 0.05, stiffness: 1e4}}", "modes of forces");
 }
 
 enum { INSTANCES = 13 };
@@ -318,6 +428,8 @@ static void instances_in_lanes_have_the_bits_of_single_runs(void **state)
     new_cache("batch");
     expect_same_bits(four_bar(), "rcr");
     expect_same_bits(read_model("examples/models/ur5.urdf", LW_BASE_AUTO), "aba");
+    expect_same_bits(forced_loop(), "rcr");
+    expect_same_bits(driven_by_forces("", "B.q0"), "aba");
 }
 
 static void simulations_that_cannot_use_it_say_why(void **state)
@@ -574,6 +686,9 @@ int main(void)
         cmocka_unit_test(rates_need_independent_speeds_alone),
         cmocka_unit_test(margins_are_squared_sines_and_lengths_of_lever_arms),
         cmocka_unit_test(runs_agree_within_tolerances),
+        cmocka_unit_test(forces_signals_and_their_work_agree),
+        cmocka_unit_test(forward_dynamics_of_models_with_signals_are_refused),
+        cmocka_unit_test(runs_of_prescribed_motions_and_modes_are_refused),
         cmocka_unit_test(instances_in_lanes_have_the_bits_of_single_runs),
         cmocka_unit_test(simulations_that_cannot_use_it_say_why),
         cmocka_unit_test(files_are_found_again_and_damaged_ones_built_again),

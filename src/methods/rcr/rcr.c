@@ -420,6 +420,7 @@ static lw_status rates_beside(lwi_work *work, double t, const double *x, const d
     lwi_tree_work *tree = &d->tree;
     LWI_ASSERT(!model->driven && !d->momenta);
     if (d->auxiliary.n == 0 && d->auxiliary.at_work < 0) return LW_OK;
+    lwi_states_set(work, x, NULL);
     place_tree(work, t, x);
     if (model->tree_nv) memcpy(d->v, v, (size_t)model->tree_nv * sizeof *v);
     d->by_dense = false;
