@@ -45,6 +45,7 @@ static const char OLD[] = "dltensor", NEW[] = "dltensor_versioned";
 // Consumers call it in any thread, with or without the interpreter's lock.
 static void let_go(kept *k)
 {
+    if (!Py_IsInitialized()) return; // the interpreter has ended: its memory is not released
     const PyGILState_STATE state = PyGILState_Ensure();
     Py_DECREF(k->owner);
     PyGILState_Release(state);

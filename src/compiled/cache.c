@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 // Behind the bytes of a shared object, which loaders ignore: this and their SHA-256.
@@ -18,6 +19,9 @@
 enum { MARK_SIZE = sizeof MARK - 1, END = MARK_SIZE + LWI_SHA256_SIZE - 1, LARGEST = 1 << 28 };
 
 enum { MAX_FILES = 1000 }; // that are kept
+
+// A folder of a compiler that has not ended after so many seconds belongs to a program that was stopped.
+enum { ABANDONED = 24 * 3600 };
 
 // ---------------------------------------------------------------------------------------- the folder
 
@@ -183,14 +187,31 @@ static void remove_oldest(const char *folder)
     if (files > MAX_FILES) unlink(oldest);
 }
 
+// Removes folders of lwi_cache_begin that programs left which were stopped before lwi_cache_end.
+static void remove_abandoned(const char *folder)
+{
+    char path[LWI_CACHE_PATH];
+    struct stat about;
+    DIR *list = opendir(folder);
+    for (struct dirent *entry; list && (entry = readdir(list));) {
+        if (strncmp(entry->d_name, "new-", 4) != 0 || !join(path, folder, entry->d_name)) continue;
+        if (lstat(path, &about) == 0 && S_ISDIR(about.st_mode) &&
+            difftime(time(NULL), about.st_mtim.tv_sec) > ABANDONED)
+            lwi_cache_end(path);
+    }
+    if (list) closedir(list);
+}
+
 void lwi_cache_keep(const lwi_cache *cache, const char *key, const char *built,
                     char path[LWI_CACHE_PATH])
 {
     if (file_of(cache, key, path) && !strncmp(built, cache->path, strlen(cache->path)) &&
-        finish(built) && rename(built, path) == 0)
+        finish(built) && rename(built, path) == 0) {
         remove_oldest(cache->path);
-    else
+        remove_abandoned(cache->path);
+    } else {
         snprintf(path, LWI_CACHE_PATH, "%s", built);
+    }
 }
 
 void lwi_cache_end(const char *folder)

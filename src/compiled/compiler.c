@@ -24,9 +24,10 @@ static int start(char *const *arguments, int output, pid_t *child)
     posix_spawn_file_actions_t actions;
     int reason = posix_spawn_file_actions_init(&actions);
     if (reason) return reason;
-    reason = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    if (!reason) reason = posix_spawn_file_actions_adddup2(&actions, output, 1);
+    reason = posix_spawn_file_actions_adddup2(&actions, output, 1);
     if (!reason) reason = posix_spawn_file_actions_adddup2(&actions, output, 2);
+    // last: where the caller has closed its input, `output` may be 0
+    if (!reason) reason = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     if (!reason) reason = posix_spawnp(child, arguments[0], &actions, NULL, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
     return reason;

@@ -26,10 +26,12 @@ static lw_status load(processor *p, const char *path, lw_error *error)
     }
     if (p->library && p->kernel[LWI_KERNELS - 1]) return LW_OK;
     const char *reason = dlerror();
-    if (p->library) dlclose(p->library);
+    const lw_status status =
+        lwi_fail(error, LW_ERR_UNSUPPORTED, "device cpu: %s cannot be loaded: %s", path,
+                 reason ? reason : "no reason given");
+    if (p->library) dlclose(p->library); // the reason is gone then
     p->library = NULL;
-    return lwi_fail(error, LW_ERR_UNSUPPORTED, "device cpu: %s cannot be loaded: %s", path,
-                    reason ? reason : "no reason given");
+    return status;
 }
 
 static lw_status build_in(const char *folder, const char *source, const lwi_compiler *compiler,

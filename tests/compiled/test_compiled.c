@@ -10,6 +10,7 @@
 #include <glob.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 
 static char cache[256];
 
@@ -488,6 +489,19 @@ static void damage(const char *path, long at)
     fclose(file);
 }
 
+// As a program that is stopped while it compiles leaves it, two days ago.
+static void make_abandoned_folder(void)
+{
+    char path[300], file[330];
+    const struct timespec then[2] = {{.tv_sec = time(NULL) - 2 * 86400},
+                                     {.tv_sec = time(NULL) - 2 * 86400}};
+    snprintf(path, sizeof path, "%s/new-123456", cache);
+    snprintf(file, sizeof file, "%s/model.c", path);
+    assert_int_equal(0, mkdir(path, 0700));
+    fclose(fopen(file, "w"));
+    assert_int_equal(0, utimensat(AT_FDCWD, path, then, 0));
+}
+
 static void files_are_found_again_and_damaged_ones_built_again(void **state)
 {
     (void)state;
@@ -518,6 +532,7 @@ static void files_are_found_again_and_damaged_ones_built_again(void **state)
     assert_int_equal(0, truncate(path, 0));
     assert_false(found(model));
     assert_int_equal(0, chmod(path, 0622)); // somebody may have written it
+    make_abandoned_folder();
     assert_false(found(model));
     assert_true(found(model));
     find_file(path);
