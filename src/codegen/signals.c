@@ -248,7 +248,7 @@ static val leaf(const lwi_sources *s, const lwi_formula *formula, const lwi_inst
 
 static val formula_of(const lwi_sources *s, const lwi_formula *formula)
 {
-    val stack[LWI_FORMULA_STACK];
+    val stack[LWI_FORMULA_STACK] = {{0}};
     int n = 0;
     for (int i = 0; i < formula->ncode; i++) {
         const lwi_instruction *in = &formula->code[i];

@@ -58,7 +58,7 @@ static int ask_version(char *const *arguments, char *line, size_t size)
     const int reason = start(arguments, ends[1], &child);
     close(ends[1]);
     size_t n = 0;
-    char rest[512];
+    char rest[512] = "";
     for (ssize_t got = 1; !reason && got != 0;) { // all of it, or the command would not end
         const bool room = n + 1 < size;
         got = read(ends[0], room ? line + n : rest, room ? size - 1 - n : sizeof rest);
