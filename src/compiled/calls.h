@@ -1,14 +1,18 @@
-// calls.h -- what a compiled model exports: one table, the same declaration here and in its text.
+// calls.h -- what a compiled model exports: one table, declared here and in the compiled C by the same macro.
 #ifndef LWI_COMPILED_CALLS_H
 #define LWI_COMPILED_CALLS_H
 
-/** Of the table below; a part of the key of what is cached. */
+/** Of the table below; a part of the key in the cache. */
 #define LWI_CALLS_VERSION 3
 #define LWI_CALLS_SYMBOL "lwi_calls_of_model"
 
-// `angles` of joints that close loops, -1: their rates are not known; angles [angles] out, or NULL.  rates_lanes: of `lanes`
-// states, x[entry * stride + lane]; it returns the lanes that failed.  Numbers that other functions return are 0 or one that says what failed; failed [n] marks states.  consistent [nv], or NULL: the
-// speeds of the rates, of which the dependent ones follow from the others.
+// angles: number of those of joints that close loops; -1: their rates are not known.
+// rates: angle [angles] out, or NULL; consistent [nv] out, or NULL: the speeds at which the rates are, of which the
+// dependent ones follow from the others.
+// rates_lanes: of `lanes` states, x[entry * stride + lane]; returns the lanes that failed, one bit each.
+// Those of many states return 1 if one failed, and mark it in failed [n], if not NULL.  margin: how far
+// from singular positions, 0 there (sine squared, or relative length of a lever arm).  Other functions return 0, or a
+// number that says what failed.
 #define LWI_CALLS(X)                                                                               \
     X(typedef struct lwi_calls {                                                                   \
         int version, nq, nv, nx, nu, lanes, angles;                                                \

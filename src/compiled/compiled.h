@@ -14,7 +14,7 @@ struct lw_compiled {
     lw_compiled_info info;
 };
 
-/** The functions of a model in arrays of many states, and the table of all: C that is compiled with what codegen generates. */
+/** C that is compiled with the generated functions: those of many states in arrays, and the table of all (calls.h). */
 extern const char lwi_calls_source[];
 
 #endif

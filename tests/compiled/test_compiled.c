@@ -104,6 +104,41 @@ static void agrees_with_the_library_and_itself_in_any_lanes(void **state)
     expect_numbers("examples/models/ur5.urdf", 8);
 }
 
+// One of many states cannot be evaluated: it is marked, and the others have the bits they have without it.
+static void expect_mark(int lanes)
+{
+    enum { BAD = 6 };
+    static double q[STATES * MOST], v[STATES * MOST], rate[2][STATES * MOST], a[2][STATES * MOST];
+    static const double t[STATES];
+    unsigned char failed[3][STATES];
+    lw_model *model = four_bar();
+    lw_compiled *c = compiled(model, desc_of(lanes, false));
+    const int nq = lw_model_tree_nq(model), nv = lw_model_tree_nv(model);
+    states(c, model, STATES, q, v);
+    OK(lw_compiled_rates_many(c, STATES, t, q, v, NULL, NULL, rate[0], a[0], NULL, failed[0]));
+    for (int i = 0; i < nq; i++) q[BAD * nq + i] = NAN;
+    assert_int_equal(LW_ERR_SINGULAR, lw_compiled_rates_many(c, STATES, t, q, v, NULL, NULL,
+                                                             rate[1], a[1], NULL, failed[0]));
+    assert_int_equal(LW_ERR_SINGULAR,
+                     lw_compiled_forward_dynamics_many(c, STATES, q, v, NULL, rate[0], failed[1]));
+    assert_int_equal(LW_ERR_SINGULAR, lw_compiled_project_many(c, STATES, t, q, v, failed[2]));
+    for (int k = 0; k < STATES; k++) {
+        for (int i = 0; i < 3; i++) assert_int_equal(k == BAD, failed[i][k]);
+        if (k != BAD) assert_memory_equal(a[1] + k * nv, a[0] + k * nv, (size_t)nv * sizeof *a[0]);
+    }
+    lw_compiled_destroy(c);
+    lw_model_destroy(model);
+}
+
+static void states_that_fail_are_marked_in_any_lanes(void **state)
+{
+    (void)state;
+    skip_without_compiler();
+    new_cache("marks");
+    expect_mark(1);
+    expect_mark(4);
+}
+
 // Speeds off the loops: rates are those of the independent ones.
 static void rates_need_independent_speeds_alone(void **state)
 {
@@ -698,6 +733,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_the_library_and_itself_in_any_lanes),
+        cmocka_unit_test(states_that_fail_are_marked_in_any_lanes),
         cmocka_unit_test(rates_need_independent_speeds_alone),
         cmocka_unit_test(margins_are_squared_sines_and_lengths_of_lever_arms),
         cmocka_unit_test(runs_agree_within_tolerances),
