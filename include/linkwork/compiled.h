@@ -54,6 +54,7 @@ LW_API lw_status lw_compiled_predict(const lw_model *model, const lw_compiled_de
                                      lw_compiled_info *info, lw_error *error);
 /** Simulations that use it must have ended. */
 LW_API void lw_compiled_destroy(lw_compiled *compiled);
+/** Of NULL: all 0. */
 LW_API lw_compiled_info lw_compiled_about(const lw_compiled *compiled);
 
 // Below, a function returns LW_ERR_SINGULAR where a dependent speed does not follow from the independent ones: the partition

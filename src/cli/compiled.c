@@ -1,30 +1,25 @@
 // compiled.c -- whether a run has compiled rates, and its simulation.
 #include "cli/compiled.h"
 
+#include "cli/stopwatch.h"
+
 #include <string.h>
-#include <time.h>
 
 // `auto` compiles where the run takes at least so many times as long as the compiler, by the times of its first part.
 #define WORTH 2
 #define TRIAL 0.1 // s
 #define TRIAL_PART 0.02
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 // Seconds that the whole run takes, from a part of it.
 static double run_time(lw_sim *sim, double duration)
 {
-    const double began = now();
+    const double began = stopwatch_wall();
     double t = 1e-4 * duration;
-    while (lw_sim_step(sim, t) == LW_OK && now() - began < TRIAL && t < TRIAL_PART * duration)
+    while (lw_sim_step(sim, t) == LW_OK && stopwatch_wall() - began < TRIAL &&
+           t < TRIAL_PART * duration)
         t *= 2;
     const double passed = lw_sim_time(sim);
-    return passed > 0 ? (now() - began) * duration / passed : 0;
+    return passed > 0 ? (stopwatch_wall() - began) * duration / passed : 0;
 }
 
 static cli_exit refuse(const cli_arguments *a, const lw_error *why)

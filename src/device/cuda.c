@@ -9,10 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    THREADS = 128,
-    OLDEST = 5
-}; // of a block, with up to 255 registers each; major compute capability
+enum { THREADS = 128 }; // of a block, with up to 255 registers each
+enum { OLDEST = 5 };    // compute capability
 
 typedef struct gpu {
     lwi_cuda_driver driver;
