@@ -8,13 +8,13 @@ For chains of rods (the cases `chain-N` of `linkwork bench`): one evaluation by 
 library, interleaved, minimum of the rounds (5), and the processor time of compiling everything that `linkwork codegen`
 writes.  --table prints the table of docs/codegen.md from such a file.
 """
-import argparse
 import json
 import os
 import resource
-import subprocess
 import sys
 import tempfile
+
+from common import argument_parser, call, conditions, main
 
 CHAINS = (7, 16, 32, 64)
 FLAGS = ["-O3", "-march=native", "-ffp-contract=off", "-fno-math-errno"]
@@ -49,10 +49,6 @@ int main(void)
 """
 
 
-def call(*command):
-    return subprocess.run([str(c) for c in command], check=True, capture_output=True, text=True).stdout
-
-
 def compiled(arguments, folder, n):
     """The program that times the generated code, and the seconds of compiling the code."""
     name = f"chain_{n}"
@@ -71,9 +67,9 @@ def compiled(arguments, folder, n):
 
 
 def library(arguments, n):
-    """Seconds of an evaluation, and how the library was built."""
+    """Seconds of an evaluation."""
     found = json.loads(call(arguments.program, "bench", "--case", f"chain-{n}", "--seconds", "0.1", "--json"))
-    return min(1e-9 * c["minimum"] for c in found["cases"] if c["method"] == "aba"), found
+    return min(1e-9 * c["minimum"] for c in found["cases"] if c["method"] == "aba")
 
 
 def measure(arguments):
@@ -81,13 +77,10 @@ def measure(arguments):
     with tempfile.TemporaryDirectory() as folder:
         for n in CHAINS:
             program, compiling = compiled(arguments, folder, n)
-            pairs = [(float(call(program)), library(arguments, n)[0]) for _ in range(arguments.rounds)]
+            pairs = [(float(call(program)), library(arguments, n)) for _ in range(arguments.rounds)]
             chains.append({"n": n, "generated": min(p[0] for p in pairs), "library": min(p[1] for p in pairs),
                            "compiling": compiling})
-    build = library(arguments, CHAINS[0])[1]
-    return {"cpu": build["cpu"], "commit": build["commit"], "library": f"{build['compiler']}, {build['flags']}",
-            "compiler": call(arguments.compiler, "--version").split("\n")[0], "flags": " ".join(FLAGS),
-            "rounds": arguments.rounds, "chains": chains}
+    return {**conditions(arguments), "flags": " ".join(FLAGS), "chains": chains}
 
 
 def print_table(found):
@@ -99,28 +92,5 @@ def print_table(found):
         print(f"| {what} | " + " | ".join(f"{value(c):.2g}" for c in chains) + " |")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--program")
-    parser.add_argument("--compiler", default="cc")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--json", metavar="FILE")
-    parser.add_argument("--table", metavar="FILE")
-    arguments = parser.parse_args()
-    if arguments.table:
-        with open(arguments.table, encoding="utf-8") as file:
-            print_table(json.load(file))
-        return 0
-    if not arguments.program:
-        parser.error("--program is missing")
-    found = measure(arguments)
-    if arguments.json:
-        with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump(found, file, indent=1)
-            file.write("\n")
-    print_table(found)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(argument_parser(__doc__), measure, print_table))

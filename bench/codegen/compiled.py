@@ -7,10 +7,9 @@ usage: compiled.py --program PROGRAM [--compiler CC] [--rounds N] [--case NAME,.
 
 Each case is run with `--compiled off` and `on` in turn, minimum of the rounds (5), by the formulation that the program
 takes in each; the tolerances are the model's. The compiler's time is that of an empty cache. --count: instructions of a
-second half of the run by valgrind, exact for the binary (built with -DLW_ISA=all; the compiler is told not to use AVX-512,
-which valgrind has not). --table prints the table of docs/compiled.md from such a file.
+second half of the run by valgrind, exact for the binary. Valgrind has no AVX-512: PROGRAM is built with -DLW_ISA=all, and the
+models are compiled with -mno-avx512f. --table prints the table of docs/compiled.md from such a file.
 """
-import argparse
 import json
 import os
 import re
@@ -18,8 +17,8 @@ import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
+from common import argument_parser, call, conditions, main, model_path
+
 PARALLEL = "tests/models/parallel/{}/robot.urdf"
 # name, file, assembled first, duration [s], of --count
 CASES = (
@@ -30,10 +29,6 @@ CASES = (
     ("Delta", PARALLEL.format("robot_delta"), True, 1, 0.05),
     ("Cassie-like", PARALLEL.format("cassie_like"), True, 0.2, 0.02),
 )
-
-
-def call(*command, **keywords):
-    return subprocess.run([str(c) for c in command], check=True, capture_output=True, text=True, **keywords).stdout
 
 
 def run(arguments, model, duration, when, environment):
@@ -63,11 +58,7 @@ def count(arguments, model, duration, when, environment):
 
 def measure_case(arguments, case, folder, environment):
     name, file, assembled, duration, short = case
-    model = os.path.join(ROOT, file)
-    if assembled:
-        closed = os.path.join(folder, name + ".yaml")
-        call(arguments.program, "assemble", model, "-o", closed, "-q")
-        model = closed
+    model = model_path(arguments.program, name, file, assembled, folder)
     compiling, refused = seconds(arguments, model, environment)
     if compiling is None:
         print(f"{name}: {refused}", file=sys.stderr)
@@ -97,13 +88,10 @@ def measure(arguments):
         for case in CASES:
             if not wanted or case[0] in wanted:
                 cases.append(measure_case(arguments, case, folder, environment))
-    about = json.loads(call(arguments.program, "bench", "--case", "chain-7", "--seconds", "0.01", "--json"))
-    return {"cpu": about["cpu"], "commit": about["commit"], "library": f"{about['compiler']}, {about['flags']}",
-            "compiler": call(arguments.compiler, "--version").split("\n")[0], "rounds": arguments.rounds,
-            "cases": [case for case in cases if case]}
+    return {**conditions(arguments), "cases": [case for case in cases if case]}
 
 
-def print_table(found):
+def print_times(found):
     print(f"{found['cpu']}; {found['compiler']}; minimum of {found['rounds']} rounds, in turns.\n")
     print("| | simulated [s] | library [s] | compiled [s] | factor | evaluations | compiled | compiling [s] |")
     print("|---|---|---|---|---|---|---|---|")
@@ -120,30 +108,13 @@ def print_counts(found):
         print(f"| {c['name']} | {off} | {on} | {off / on:.1f} |")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--program")
-    parser.add_argument("--compiler", default="cc")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--case")
-    parser.add_argument("--count", action="store_true")
-    parser.add_argument("--json", metavar="FILE")
-    parser.add_argument("--table", metavar="FILE")
-    arguments = parser.parse_args()
-    if arguments.table:
-        with open(arguments.table, encoding="utf-8") as file:
-            print_table(json.load(file))
-        return 0
-    if not arguments.program:
-        parser.error("--program is missing")
-    found = measure(arguments)
-    if arguments.json:
-        with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump(found, file, indent=1)
-            file.write("\n")
-    (print_counts if arguments.count else print_table)(found)
-    return 0
+def print_table(found):
+    counted = any("instructions" in c for c in found["cases"])
+    (print_counts if counted else print_times)(found)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    options = argument_parser(__doc__)
+    options.add_argument("--case")
+    options.add_argument("--count", action="store_true")
+    sys.exit(main(options, measure, print_table))

@@ -9,15 +9,14 @@ PROGRAM assembles the Delta robot; without it that is left out.
 """
 import argparse
 import os
-import subprocess
 import tempfile
 import time
 
 import numpy as np
 
+from common import model_path
 import linkwork as lw
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 STATES = 4096
 # name, file, assembled first, formulation, calls of the library, instances, duration [s]
 CASES = (("four-bar", "examples/models/four_bar.yaml", False, "rcr", 5, 4096, 0.1),
@@ -73,13 +72,9 @@ def main():
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         for name, file, assembled, *rest in CASES:
-            path = os.path.join(ROOT, file)
             if assembled and not arguments.program:
                 continue
-            if assembled:
-                closed = os.path.join(folder, name + ".yaml")
-                subprocess.run([arguments.program, "assemble", path, "-o", closed, "-q"], check=True)
-                path = closed
+            path = model_path(arguments.program, name, file, assembled, folder)
             measure(name, path, *rest, os.path.join(folder, "cache"), arguments.threads)
 
 
