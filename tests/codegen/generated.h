@@ -53,20 +53,25 @@ static inline void skip_without_compiler(void)
     skip();
 }
 
-// Compiles all sources generated into `folder`/`group`.
-static inline void *compile(const char *group)
+// Compiles all sources generated into `folder`/`group`, and `more` arguments there.
+static inline void *compile_with(const char *group, const char *more)
 {
     char command[600], path[200];
     snprintf(command, sizeof command,
              "cd '%s/%s' && " LW_C_COMPILER
              " -std=c17 -Wall -Wextra -Wpedantic -Wshadow -Werror -O0"
-             " -ffp-contract=off -fPIC -shared -o all.so */[!e]*.c -lm",
-             folder, group);
+             " -ffp-contract=off -fPIC -shared -o all.so */[!e]*.c %s -lm",
+             folder, group, more);
     assert_int_equal(0, system(command));
     snprintf(path, sizeof path, "./%s/%s/all.so", folder, group);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library) fail_msg("%s", dlerror());
     return library;
+}
+
+static inline void *compile(const char *group)
+{
+    return compile_with(group, "");
 }
 
 // ISO C has no conversion from object pointers to function pointers.
@@ -79,17 +84,32 @@ static inline void find(void *library, const char *name, const char *function, v
     memcpy(pointer, &found, sizeof found);
 }
 
+// Into `folder`/`group`.  false: refused, with a message.
+static inline bool try_code(const lw_model *model, const char *group, const lw_codegen_desc *desc,
+                            lw_error *error)
+{
+    char path[200];
+    snprintf(path, sizeof path, "mkdir -p '%s/%s'", folder, group);
+    assert_int_equal(0, system(path));
+    snprintf(path, sizeof path, "%s/%s/%s", folder, group, desc->name);
+    const lw_status status = lw_codegen_write(model, desc, path, NULL, error);
+    if (status == LW_OK) return true;
+    if (status != LW_ERR_UNSUPPORTED) fail_msg("%s: %s", desc->name, error->text);
+    assert_non_null(strstr(error->text, "no code can be generated: "));
+    return false;
+}
+
+static inline void write_code(const lw_model *model, const char *group, const lw_codegen_desc *desc)
+{
+    lw_error error = {0};
+    if (!try_code(model, group, desc, &error)) fail_msg("%s: %s", desc->name, error.text);
+}
+
 static inline void write_lanes(const lw_model *model, const char *group, const char *name,
                                int lanes)
 {
-    char path[200];
-    lw_error error = {0};
-    snprintf(path, sizeof path, "mkdir -p '%s/%s'", folder, group);
-    assert_int_equal(0, system(path));
-    snprintf(path, sizeof path, "%s/%s/%s", folder, group, name);
     const lw_codegen_desc desc = {.name = name, .lanes = lanes};
-    if (lw_codegen_write(model, &desc, path, NULL, &error) != LW_OK)
-        fail_msg("%s: %s", name, error.text);
+    write_code(model, group, &desc);
 }
 
 static inline void write_model(const lw_model *model, const char *group, const char *name)
@@ -121,6 +141,21 @@ static inline lw_model *read_model(const char *file, lw_base base)
         fail_msg("%s: %s", file, error.text);
     lw_model_destroy(model);
     return assembled;
+}
+
+typedef struct source {
+    const char *file, *name;
+    lw_base base;
+} source;
+
+/** Reads models and compiles the code of all.  @param model  [n] out */
+static inline void *compile_models(const char *group, int n, const source *from, lw_model **model)
+{
+    for (int i = 0; i < n; i++) {
+        model[i] = read_model(from[i].file, from[i].base);
+        write_model(model[i], group, from[i].name);
+    }
+    return compile(group);
 }
 
 // --------------------------------------------------------------------------------------- comparing

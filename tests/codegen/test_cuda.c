@@ -40,29 +40,13 @@ typedef struct arrays {
 
 static void write_cuda(const lw_model *model, const char *group, const char *name, bool single)
 {
-    char path[200];
-    lw_error error = {0};
-    snprintf(path, sizeof path, "mkdir -p '%s/%s'", folder, group);
-    assert_int_equal(0, system(path));
-    snprintf(path, sizeof path, "%s/%s/%s", folder, group, name);
     const lw_codegen_desc desc = {.name = name, .cuda = true, .single_precision = single};
-    if (lw_codegen_write(model, &desc, path, NULL, &error) != LW_OK)
-        fail_msg("%s: %s", name, error.text);
+    write_code(model, group, &desc);
 }
 
 static void *compile_cuda(const char *group)
 {
-    char command[600], path[200];
-    snprintf(command, sizeof command,
-             "cd '%s/%s' && " LW_C_COMPILER
-             " -std=c17 -Wall -Wextra -Wpedantic -Wshadow -Werror -O0"
-             " -ffp-contract=off -fPIC -shared -o all.so */[!e]*.c -x c */*.cu -lm",
-             folder, group);
-    assert_int_equal(0, system(command));
-    snprintf(path, sizeof path, "./%s/%s/all.so", folder, group);
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!library) fail_msg("%s", dlerror());
-    return library;
+    return compile_with(group, "-x c */*.cu");
 }
 
 static code open_code(const lw_model *model, void *library, const char *name)
@@ -572,7 +556,7 @@ static void small_pivots_end_an_instance(void **state)
     dlclose(library);
 }
 
-// The text is C++, too, where there is a compiler for it.
+// The source is C++, too, where there is a compiler for it.
 static void kernels_are_cpp(void **state)
 {
     (void)state;
