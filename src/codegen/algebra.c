@@ -18,6 +18,11 @@ void lwi_add(lwi_codegen_graph *g, int n, val *a, const val *b)
     for (int i = 0; i < n; i++) a[i] = add(g, a[i], b[i]);
 }
 
+void lwi_difference(lwi_codegen_graph *g, val c[3], const val a[3], const val b[3])
+{
+    for (int i = 0; i < 3; i++) c[i] = sub(g, a[i], b[i]);
+}
+
 val lwi_codegen_dot(lwi_codegen_graph *g, int n, const val *a, const val *b)
 {
     val sum = lit(g, 0);

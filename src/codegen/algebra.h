@@ -50,6 +50,8 @@ void lwi_zero(lwi_codegen_graph *g, int n, val *a);
 void lwi_literals(lwi_codegen_graph *g, int n, val *a, const double *x);
 /** a += b */
 void lwi_add(lwi_codegen_graph *g, int n, val *a, const val *b);
+/** c = a - b */
+void lwi_difference(lwi_codegen_graph *g, val c[3], const val a[3], const val b[3]);
 val lwi_codegen_dot(lwi_codegen_graph *g, int n, const val *a, const val *b);
 /** c = a x b */
 void lwi_cross(lwi_codegen_graph *g, val c[3], const val a[3], const val b[3]);

@@ -1,8 +1,8 @@
-// closing.c -- generates the rates of the angles of joints that close loops: e.(w2 - w1) along the axis of the joint.
+// closing.c -- generates the rates of the angles of joints that close loops.
 #include "codegen/closing.h"
 
 #include "codegen/functions.h"
-#include "codegen/sides.h"
+#include "codegen/joints.h"
 #include "kinematics/auxiliary.h"
 
 // The angles in the order of the state (lwi_auxiliary_list); count -1: not all have this rate.
@@ -45,11 +45,8 @@ lw_status lwi_generate_closing_rates(lwi_codegen_graph *g, const lwi_elements *e
     TRY(lwi_sides_create(&walk, arena, &sides));
     for (int i = 0; i < count; i++) {
         const lwi_joint *joint = &m->joint[angles.item[i].joint];
-        val e[3], dw[3];
-        lwi_sides_joint(&sides, joint);
-        lwi_place_axis(&sides.frame[0], LWI_Z, e);
-        for (int k = 0; k < 3; k++) dw[k] = sub(g, sides.frame[1].w[k], sides.frame[0].w[k]);
-        lwi_codegen_graph_output(g, out, i, lwi_codegen_dot(g, 3, e, dw));
+        const int iv = joint->iv + angles.item[i].coordinate;
+        lwi_codegen_graph_output(g, out, i, lwi_joint_reading(&sides, true, iv));
     }
     return LW_OK;
 }

@@ -124,11 +124,6 @@ typedef struct row {
     val *J, phi, rate, gamma;
 } row;
 
-static void difference(lwi_codegen_graph *g, val c[3], const val a[3], const val b[3])
-{
-    for (int i = 0; i < 3; i++) c[i] = sub(g, a[i], b[i]);
-}
-
 static void point_row(const loop *l, int i, row *x)
 {
     lwi_codegen_graph *g = l->sides.walk->graph;
@@ -149,8 +144,8 @@ static void along_row(const loop *l, int i, row *x)
     lwi_place_axis(one, i, e);
     lwi_sides_force_row(&l->sides, e, true, x->J);
     x->phi = lwi_codegen_dot(g, 3, e, l->sides.d);
-    difference(g, dv, two->v, one->v);
-    difference(g, da, two->a, one->a);
+    lwi_difference(g, dv, two->v, one->v);
+    lwi_difference(g, da, two->a, one->a);
     lwi_cross(g, we, one->w, e);
     x->rate = add(g, lwi_codegen_dot(g, 3, e, dv), lwi_codegen_dot(g, 3, we, l->sides.d));
     const val coriolis = lwi_codegen_dot(g, 3, we, dv);
@@ -170,13 +165,13 @@ static void axes_row(const loop *l, int i, int j, row *x)
     lwi_cross(g, c, f, e);
     lwi_sides_torque_row(&l->sides, c, x->J);
     x->phi = lwi_codegen_dot(g, 3, e, f);
-    difference(g, dw, two->w, one->w);
+    lwi_difference(g, dw, two->w, one->w);
     x->rate = lwi_codegen_dot(g, 3, c, dw);
     lwi_cross(g, we, one->w, e);
     lwi_cross(g, wf, two->w, f);
     lwi_cross(g, wwe, one->w, we);
     lwi_cross(g, wwf, two->w, wf);
-    difference(g, dal, two->al, one->al);
+    lwi_difference(g, dal, two->al, one->al);
     const val coriolis = lwi_codegen_dot(g, 3, we, wf);
     x->gamma = add(g, lwi_codegen_dot(g, 3, c, dal), add(g, coriolis, coriolis));
     x->gamma = add(g, x->gamma, lwi_codegen_dot(g, 3, wwe, f));
@@ -196,8 +191,8 @@ static void length_row(const loop *l, row *x)
     const val per = inverse(g, L[0]);
     for (int i = 0; i < 3; i++) e[i] = mul(g, per, l->sides.d[i]);
     lwi_sides_force_row(&l->sides, e, false, x->J);
-    difference(g, dv, two->v, one->v);
-    difference(g, da, two->a, one->a);
+    lwi_difference(g, dv, two->v, one->v);
+    lwi_difference(g, da, two->a, one->a);
     const val half = lit(g, 0.5);
     x->phi = sub(g, mul(g, half, lwi_codegen_dot(g, 3, e, l->sides.d)), mul(g, half, L[0]));
     x->rate = sub(g, lwi_codegen_dot(g, 3, e, dv), L[1]);
@@ -219,8 +214,8 @@ static void turn_row(const loop *l, val f, row *x)
     lwi_codegen_circular(g, f, 0, &c, &s);
     lwi_sides_torque_row(&l->sides, e, x->J);
     x->phi = msub(g, mul(g, c, lwi_codegen_dot(g, 3, y1, x2)), s, lwi_codegen_dot(g, 3, x1, x2));
-    difference(g, dw, two->w, one->w);
-    difference(g, dal, two->al, one->al);
+    lwi_difference(g, dw, two->w, one->w);
+    lwi_difference(g, dal, two->al, one->al);
     lwi_cross(g, we, one->w, e);
     x->rate = lwi_codegen_dot(g, 3, e, dw);
     x->gamma = add(g, lwi_codegen_dot(g, 3, e, dal), lwi_codegen_dot(g, 3, we, dw));

@@ -147,8 +147,6 @@ lw_status lwi_forces_check(const lw_model *m, lw_error *error)
 
 // ---------------------------------------------------------------------------------- between bodies
 
-static const double unturned[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, origin[3] = {0, 0, 0};
-
 /** What forces are added up with. */
 typedef struct adding {
     lwi_sides sides;
@@ -191,8 +189,8 @@ static void slip(const lwi_sides *s, val v[3])
     lwi_codegen_graph *g = s->walk->graph;
     val turning[3];
     lwi_cross(g, turning, s->frame[0].w, s->d);
-    for (int i = 0; i < 3; i++)
-        v[i] = sub(g, sub(g, s->frame[1].v[i], s->frame[0].v[i]), turning[i]);
+    lwi_difference(g, v, s->frame[1].v, s->frame[0].v);
+    lwi_difference(g, v, v, turning);
 }
 
 // f = -k (l - l0) - c dl/dt + force, positive pushes the points apart
@@ -202,8 +200,7 @@ static void add_spring(adding *a, const lwi_spring_par *p)
     lwi_sides *s = &a->sides;
     const val more = lwi_signal_of(&a->sources, p->force, 0);
     val n[3];
-    lwi_sides_place(s, (lwi_attachment){p->body1, unturned, p->point1},
-                    (lwi_attachment){p->body2, unturned, p->point2});
+    lwi_sides_points(s, p->body1, p->point1, p->body2, p->point2);
     const val length = norm(g, s->d), reciprocal = inverse(g, length);
     for (int i = 0; i < 3; i++) n[i] = mul(g, reciprocal, s->d[i]);
     lwi_sides_force_row(s, n, false, a->J);
@@ -211,15 +208,6 @@ static void add_spring(adding *a, const lwi_spring_par *p)
     if (p->stiffness != 0) f = msub(g, f, lit(g, p->stiffness), length);
     if (p->damping != 0) f = msub(g, f, lit(g, p->damping), lwi_sides_rate(s, n, a->J));
     lwi_sides_push(s, a->J, f, a->load);
-}
-
-// One body; its second frame is at the point, in world axes.
-static void place_on(adding *a, int body, const double point[3])
-{
-    a->sides.world = true;
-    lwi_sides_place(&a->sides, (lwi_attachment){0, unturned, origin},
-                    (lwi_attachment){body, unturned, point});
-    a->sides.world = false;
 }
 
 static void add_wrench(adding *a, const lwi_wrench_par *p)
@@ -232,7 +220,7 @@ static void add_wrench(adding *a, const lwi_wrench_par *p)
         F[3 + i] = add(g, lit(g, p->torque[i]), lwi_signal_of(&a->sources, p->torque_of[i], 0));
     }
     for (int i = 0; i < 6; i++) F[i] = mul(g, scale, F[i]);
-    place_on(a, p->body, p->point);
+    lwi_sides_point(&a->sides, p->body, p->point);
     if (p->body_axes) {
         lwi_rotate(g, F, a->sides.frame[1].R, F);
         lwi_rotate(g, F + 3, a->sides.frame[1].R, F + 3);
@@ -254,7 +242,7 @@ static void add_drag(adding *a, const lwi_drag_par *p)
 {
     lwi_codegen_graph *g = graph_of(a);
     val v[3], F[3], T[3];
-    place_on(a, p->body, p->point);
+    lwi_sides_point(&a->sides, p->body, p->point);
     const lwi_place *at = &a->sides.frame[1];
     for (int i = 0; i < 3; i++) v[i] = sub(g, at->v[i], lit(g, p->flow[i]));
     resistance(g, p->linear, p->quadratic, v, F);
@@ -269,8 +257,7 @@ static void add_stop(adding *a, const lwi_stop_par *p)
     lwi_codegen_graph *g = graph_of(a);
     lwi_sides *s = &a->sides;
     val n[3], v[3], normal[3], depth;
-    lwi_sides_place(s, (lwi_attachment){p->body2, unturned, p->point2},
-                    (lwi_attachment){p->body1, unturned, p->point1});
+    lwi_sides_points(s, p->body2, p->point2, p->body1, p->point1);
     slip(s, v);
     if (p->plane) {
         lwi_literals(g, 3, normal, p->normal);
@@ -354,7 +341,7 @@ static void add_bushing(adding *a, const lwi_bushing_par *p)
     lwi_rotate_back(g, d, R1, s->d);
     slip(s, v);
     lwi_rotate_back(g, v, R1, v);
-    for (int i = 0; i < 3; i++) w[i] = sub(g, s->frame[1].w[i], s->frame[0].w[i]);
+    lwi_difference(g, w, s->frame[1].w, s->frame[0].w);
     lwi_rotate_back(g, w, R1, w);
     lwi_zero(g, 3, T);
     if (turns) {
@@ -449,13 +436,10 @@ static void along_path(adding *a, const lwi_tendon_par *p, val *L, val *rate)
             continue;
         }
         if (before) {
-            lwi_sides_place(&a->sides, (lwi_attachment){before->body, unturned, before->point},
-                            (lwi_attachment){part->body, unturned, part->point});
+            lwi_sides_points(&a->sides, before->body, before->point, part->body, part->point);
             const val length = norm(g, a->sides.d), reciprocal = inverse(g, length);
-            for (int k = 0; k < 3; k++) {
-                n[k] = mul(g, reciprocal, a->sides.d[k]);
-                v[k] = sub(g, a->sides.frame[1].v[k], a->sides.frame[0].v[k]);
-            }
+            for (int k = 0; k < 3; k++) n[k] = mul(g, reciprocal, a->sides.d[k]);
+            lwi_difference(g, v, a->sides.frame[1].v, a->sides.frame[0].v);
             *L = madd(g, *L, lit(g, 1 / divisor), length);
             if (before->body != part->body) add_line(a, n, false, v, divisor, rate);
         }
@@ -469,8 +453,7 @@ static void along_crank(adding *a, const lwi_slider_crank_par *p, val *L, val *r
     lwi_codegen_graph *g = graph_of(a);
     lwi_sides *s = &a->sides;
     val axis[3], v[3], n[3];
-    lwi_sides_place(s, (lwi_attachment){p->slider, unturned, p->at},
-                    (lwi_attachment){p->crank, unturned, p->point});
+    lwi_sides_points(s, p->slider, p->at, p->crank, p->point);
     lwi_literals(g, 3, axis, p->axis);
     lwi_rotate(g, axis, s->frame[0].R, axis);
     slip(s, v);

@@ -72,11 +72,6 @@ static bool axis_of(const lwi_sides *s, const lwi_joint *joint, int k, val e[3])
     return length;
 }
 
-static void difference(lwi_codegen_graph *g, val c[3], const val a[3], const val b[3])
-{
-    for (int i = 0; i < 3; i++) c[i] = sub(g, a[i], b[i]);
-}
-
 static val of_loop(lwi_sides *s, const lwi_joint *joint, bool speed, int k)
 {
     lwi_codegen_graph *g = s->walk->graph;
@@ -86,10 +81,10 @@ static val of_loop(lwi_sides *s, const lwi_joint *joint, bool speed, int k)
     const bool length = axis_of(s, joint, k, e);
     if (!speed) return lwi_codegen_dot(g, 3, e, s->d);
     if (!length) {
-        difference(g, relative, two->w, one->w);
+        lwi_difference(g, relative, two->w, one->w);
         return lwi_codegen_dot(g, 3, e, relative);
     }
-    difference(g, relative, two->v, one->v);
+    lwi_difference(g, relative, two->v, one->v);
     lwi_cross(g, turning, one->w, e);
     return add(g, lwi_codegen_dot(g, 3, e, relative), lwi_codegen_dot(g, 3, turning, s->d));
 }

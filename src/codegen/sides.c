@@ -114,12 +114,27 @@ static void place_both(lwi_sides *s, lwi_attachment one, lwi_attachment two, int
         lwi_place_fixed(s->walk->graph, &s->frame[i], R, r);
         if (i == 0 && mounted >= 0) lwi_place_mount(s->walk, mounted, &s->frame[0]);
     }
-    for (int i = 0; i < 3; i++) s->d[i] = sub(s->walk->graph, s->frame[1].r[i], s->frame[0].r[i]);
+    lwi_difference(s->walk->graph, s->d, s->frame[1].r, s->frame[0].r);
 }
 
 void lwi_sides_place(lwi_sides *s, lwi_attachment one, lwi_attachment two)
 {
     place_both(s, one, two, -1);
+}
+
+void lwi_sides_points(lwi_sides *s, int body1, const double r1[3], int body2, const double r2[3])
+{
+    static const double unturned[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    lwi_sides_place(s, (lwi_attachment){body1, unturned, r1},
+                    (lwi_attachment){body2, unturned, r2});
+}
+
+void lwi_sides_point(lwi_sides *s, int body, const double r[3])
+{
+    static const double origin[3] = {0, 0, 0};
+    s->world = true;
+    lwi_sides_points(s, 0, origin, body, r);
+    s->world = false;
 }
 
 void lwi_sides_joint(lwi_sides *s, const lwi_joint *joint)

@@ -27,6 +27,11 @@ typedef struct lwi_sides {
 lw_status lwi_sides_create(const lwi_walk *walk, lwi_arena *arena, lwi_sides *sides);
 /** Places both frames. */
 void lwi_sides_place(lwi_sides *sides, lwi_attachment one, lwi_attachment two);
+/** Places a point of each body, in axes of the body. */
+void lwi_sides_points(lwi_sides *sides, int body1, const double r1[3], int body2,
+                      const double r2[3]);
+/** Places one point of a body: the second frame, in world axes. */
+void lwi_sides_point(lwi_sides *sides, int body, const double r[3]);
 /** The frames F1 and F2 of a joint; its mount has moved the first. */
 void lwi_sides_joint(lwi_sides *sides, const lwi_joint *joint);
 /** J [tree nv]: e.(v2 - v1) of the origins; with `shared` both are points of the place of the second. */

@@ -185,18 +185,13 @@ static val operate(lwi_codegen_graph *g, lwi_operation operation, const val *x)
 
 // ---------------------------------------------------------------------------------------- formulas
 
-static const double unturned[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, origin[3] = {0, 0, 0};
-
 // A component of the motion of a point of a body.
 static val of_point(const lwi_sources *s, const lwi_probe *p)
 {
     const int k = p->component % 3;
     lwi_sides *sides = s->sides;
     val w[3];
-    sides->world = true;
-    lwi_sides_place(sides, (lwi_attachment){0, unturned, origin},
-                    (lwi_attachment){p->body[0], unturned, p->point[0]});
-    sides->world = false;
+    lwi_sides_point(sides, p->body[0], p->point[0]);
     const lwi_place *at = &sides->frame[1];
     if (p->component / 3 == 0) return at->r[k];
     if (p->component / 3 == 1) return at->v[k];
@@ -213,11 +208,10 @@ static val between(const lwi_sources *s, const lwi_probe *p)
     lwi_codegen_graph *g = s->walk->graph;
     lwi_sides *sides = s->sides;
     val v[3];
-    lwi_sides_place(sides, (lwi_attachment){p->body[0], unturned, p->point[0]},
-                    (lwi_attachment){p->body[1], unturned, p->point[1]});
+    lwi_sides_points(sides, p->body[0], p->point[0], p->body[1], p->point[1]);
     const val length = function(g, LWI_OP_SQRT, lwi_codegen_dot(g, 3, sides->d, sides->d));
     if (!p->component) return length;
-    for (int i = 0; i < 3; i++) v[i] = sub(g, sides->frame[1].v[i], sides->frame[0].v[i]);
+    lwi_difference(g, v, sides->frame[1].v, sides->frame[0].v);
     const val rate =
         lwi_codegen_graph_op(g, LWI_OP_DIV, lwi_codegen_dot(g, 3, sides->d, v), length);
     return lwi_codegen_graph_select(g, neg(g, length), rate, lit(g, 0));
