@@ -61,8 +61,8 @@ typedef struct lw_codegen_count {
 /** Writes `name`.h, `name`.c, example.c, Makefile and CMakeLists.txt, perhaps `name`_casadi.c, `name`_lanes.h, .c and `name`.cu, into the folder `directory`,
  *  which is made when its parent exists.  Files of these names are replaced.
  *  @param counts  [LW_CODEGEN_COUNT], in the order of the list; may be NULL
- *  @return LW_ERR_ARGUMENT: the name is no identifier; LW_ERR_UNSUPPORTED: the text names the joint
- *  or force that cannot be generated (nothing is written); LW_ERR_IO, LW_ERR_MEMORY */
+ *  @return LW_ERR_ARGUMENT: the name is no identifier; LW_ERR_UNSUPPORTED: the message names the joint,
+ *  force or signal that cannot be generated (nothing is written); LW_ERR_IO, LW_ERR_MEMORY */
 LW_API lw_status lw_codegen_write(const lw_model *model, const lw_codegen_desc *desc,
                                   const char *directory, lw_codegen_count *counts, lw_error *error);
 

@@ -1,6 +1,6 @@
 // cuda.c -- a source for many instances at once: kernels with integrator, inputs and measures, around the generated functions.
 //
-// The text is CUDA C++ and also C17 and C++, so that tests can compile and run it on the processor.
+// The source is CUDA C++ and also C17 and C++, so that tests can compile and run it on the processor.
 #include "codegen/cuda.h"
 
 #include "codegen/loops.h"

@@ -4,7 +4,7 @@
 
 #include "codegen/writer.h"
 
-/** The argument of its kernels, NAME_run of the text, which describes the entries; pointers to doubles or floats are
+/** The argument of its kernels, NAME_run of the source, which describes the entries; pointers to doubles or floats are
  *  void here. */
 typedef struct lwi_cuda_run {
     int instances, intervals, steps, max_steps, ncolumn, nposition, fresh;

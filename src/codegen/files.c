@@ -22,8 +22,8 @@
 static const char *const about[] = {
     [LW_CODEGEN_forward_dynamics] =
         "Accelerations vdot [NV] from efforts tau [NV], which are added to those of the model's\n"
-        " *  own springs and dampers.  Where nothing resists a joint the result is not finite.",
-    [LW_CODEGEN_inverse_dynamics] = "Efforts tau [NV], beyond the model's own springs and dampers, "
+        " *  own forces.  Where nothing resists a joint the result is not finite.",
+    [LW_CODEGEN_inverse_dynamics] = "Efforts tau [NV], beyond the model's own forces, "
                                     "for accelerations vdot [NV].",
     [LW_CODEGEN_mass_matrix] = "Joint-space mass matrix M [NV][NV], symmetric.",
     [LW_CODEGEN_coordinate_rates] =
@@ -65,12 +65,12 @@ static const char *const about[] = {
 // What forward_dynamics says where there are loops.
 static const char closed_forward[] =
     "Accelerations vdot [NV] from efforts tau [NV], which are added to those of the model's\n"
-    " *  own springs and dampers, for q and v that satisfy the loops.  Returns 0, or 1 + the\n"
+    " *  own forces, for q and v that satisfy the loops.  Returns 0, or 1 + the\n"
     " *  index of the dependent speed with a small pivot: the loops are close to a position where\n"
     " *  it does not follow from the independent ones.  vdot is then not written.";
 static const char closed_inverse[] =
     "Efforts tau [NV] with M vdot + h = tau for the tree without the forces in the joints that\n"
-    " *  close loops, beyond those of the model's springs and dampers.";
+    " *  close loops, beyond those of the model's forces.";
 
 // ------------------------------------------------------------------------------------------ tables
 

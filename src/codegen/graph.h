@@ -149,7 +149,7 @@ lwi_codegen_graph_operations(const lwi_codegen_graph *graph); ///< after lwi_cod
 void lwi_codegen_graph_print(lwi_codegen_graph *graph, const char *type, FILE *file);
 /** The macro of checks. */
 void lwi_codegen_print_check(FILE *file);
-/** The function of LWI_OP_SELECT, in the text of a source.  @param type  with specifiers: "static inline double" */
+/** Prints the function that LWI_OP_SELECT calls.  @param type  with specifiers: "static inline double" */
 void lwi_codegen_print_choose(const char *type, FILE *file);
 /** The name of a function in C. */
 const char *lwi_codegen_function_name(lwi_op op);

@@ -13,7 +13,7 @@
 
 enum { LWI_CODEGEN_SOURCES = 4 };
 
-/** The letters of generated.h, generated.c and, with lanes, generated_lanes.h, generated_lanes.c; NULL: there is none. */
+/** The contents of generated.h, generated.c and, with lanes, generated_lanes.h, generated_lanes.c; NULL: there is none. */
 typedef struct lwi_codegen_sources {
     char *text[LWI_CODEGEN_SOURCES];
     size_t size[LWI_CODEGEN_SOURCES];
@@ -29,7 +29,7 @@ typedef struct lwi_codegen_sources {
 lw_status lwi_codegen_print_sources(const lw_model *model, unsigned functions, int lanes,
                                     const lw_allocator *allocator, lwi_codegen_sources *sources,
                                     lw_error *error);
-/** The text of generated.cu, of doubles or floats: as lw_codegen_desc.cuda. */
+/** Prints generated.cu, with doubles or floats: as lw_codegen_desc.cuda. */
 lw_status lwi_codegen_print_kernels(const lw_model *model, bool single,
                                     const lw_allocator *allocator, FILE *file, lw_error *error);
 void lwi_codegen_free_sources(lwi_codegen_sources *sources);
