@@ -4,6 +4,8 @@
 // `start` lacks the part of the jump.  Such operations are searched once for the formulas that forces and rates read.
 #include "analysis/recording.h"
 
+#include "base/assert.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -15,29 +17,36 @@ static bool reaches(const lwi_model_numbers *n, const bool *changes, int s)
     return false;
 }
 
+// in_formula [ncode] := which instructions change with the parameter; its constants are those from `at` on.
+static void find_changes(const lwi_model_numbers *n, const bool *changes,
+                         const lwi_formula *formula, int *at, bool *in_formula)
+{
+    for (int c = 0; c < formula->ncode; c++) {
+        const lwi_instruction *in = &formula->code[c];
+        const lwi_formula_name *name =
+            in->operation == LWI_FORMULA_READ ? &formula->name[in->index] : NULL;
+        in_formula[c] = name && name->kind == LWI_READ_SIGNAL && name->index > 0 &&
+                        reaches(n, changes, name->index);
+        if (in->operation != LWI_FORMULA_NUMBER) continue;
+        LWI_ASSERT(*at < n->nconstant && n->constant[*at].instruction == c);
+        in_formula[c] = changes[(*at)++];
+    }
+}
+
 // A parameter by which `changes` [constants] of the formulas change.
 static void search(lwi_recording *s, const char *parameter, const bool *changes, bool *in_formula)
 {
     const lw_model *model = s->model;
+    const lwi_model_numbers *n = &s->numbers;
     const lwi_now now = {.inputs = s->inputs, .functions = model->function};
-    for (int i = 0; i < model->desc.nfunction; i++)
+    int at = 0;
+    for (int i = 0; i < model->desc.nfunction; i++) {
+        while (at < n->nconstant && n->constant[at].function < i) at++;
         for (int k = 0; k < LWI_FUNCTION_FORMULAS && model->function[i].read; k++) {
             const lwi_formula *formula = lwi_function_formula(&model->function[i], k);
-            for (int c = 0; formula && c < formula->ncode; c++) {
-                const lwi_instruction *in = &formula->code[c];
-                const lwi_formula_name *name =
-                    in->operation == LWI_FORMULA_READ ? &formula->name[in->index] : NULL;
-                in_formula[c] = name && name->kind == LWI_READ_SIGNAL && name->index > 0 &&
-                                reaches(&s->numbers, changes, name->index);
-            }
-            for (int c = 0; formula && c < s->numbers.nconstant; c++) {
-                const lwi_number_constant *of = &s->numbers.constant[c];
-                if (of->function == i && of->formula == k && changes[c])
-                    in_formula[of->instruction] = true;
-            }
-            const double t =
-                formula ? lwi_formula_moved_corner(formula, &now, in_formula, 0, s->duration)
-                        : INFINITY;
+            if (!formula) continue;
+            find_changes(n, changes, formula, &at, in_formula);
+            const double t = lwi_formula_moved_corner(formula, &now, in_formula, 0, s->duration);
             if (t >= s->duration || *s->corner) continue;
             char name[160];
             lwi_recording_name_function(model, i, name, sizeof name);
@@ -47,6 +56,7 @@ static void search(lwi_recording *s, const char *parameter, const bool *changes,
                      "an event",
                      name, parameter, t);
         }
+    }
 }
 
 lw_status lwi_recording_find_moved_corners(lwi_recording *s)

@@ -121,8 +121,7 @@ static int line_of(const lw_model *model, int force)
     for (int k = 0; k < LWI_FORCE_ITEMS; k++) {
         const lwi_force_item *list = lwi_force_items[k];
         if (list->type != type || item >= model->desc.force[k].n) continue;
-        const char *first = model->desc.force[k].desc;
-        return lwi_force_item_place(list, first + (size_t)item * list->desc_size).line;
+        return lwi_force_item_place(list, lwi_force_desc(&model->desc, k, item)).line;
     }
     return 0;
 }
@@ -163,8 +162,8 @@ void lwi_recording_name_function(const lw_model *model, int i, char *text, size_
 
 static bool passes(const lwi_recording *s, int k)
 {
-    const int force = force_of_piece(s->model, k);
     if (s->piece[k] == s->other[k]) return false;
+    const int force = force_of_piece(s->model, k);
     bool (*jump)(int, int) = force < 0 ? NULL : s->model->force[force].type->passes;
     return !jump || jump(s->piece[k], s->other[k]);
 }
