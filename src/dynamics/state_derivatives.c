@@ -476,7 +476,7 @@ void lwi_inverse_products_begin(const lw_model *model, lwi_state_derivatives *d,
     lwi_tree_inertial_begin(model, &d->tree, work, t, v, vdot);
 }
 
-static void subtract_spring_products(const lw_model *model, const int *speed, const double *u,
+static void add_spring_products(const lw_model *model, const int *speed, const double *u,
                                      double *by_q, double *by_v)
 {
     for (int i = 0; i < model->nforce; i++) {
@@ -494,9 +494,8 @@ void lwi_inverse_products(const lw_model *model, lwi_state_derivatives *d, lwi_t
     const size_t n = (size_t)model->tree_nv;
     lwi_tree_inertial_products(model, &d->tree, rows->u, by_q, by_v);
     if (d->nz) memset(by_z, 0, (size_t)d->nz * sizeof *by_z);
-    if (model->nforce == 0) return;
-    if (d->spring_speed && d->nz == 0) {
-        subtract_spring_products(model, d->spring_speed, rows->u, by_q, by_v);
+    if (springs_alone(model, d)) {
+        add_spring_products(model, d->spring_speed, rows->u, by_q, by_v);
         return;
     }
     for (size_t i = 0; i < n; i++) by_q[i] = -by_q[i], by_v[i] = -by_v[i];

@@ -583,24 +583,6 @@ typedef struct trace {
     bool moves[LWI_GRADIENT_SIZE]; // depends on a motion
 } trace;
 
-static double leaf_value(const lwi_formula *formula, const lwi_instruction *in, const lwi_now *now)
-{
-    switch (in->operation) {
-    case LWI_FORMULA_NUMBER:
-        return in->value;
-    case LWI_FORMULA_TIME:
-        return now->t;
-    case LWI_FORMULA_COORDINATE:
-        return read(now->q, in->index);
-    case LWI_FORMULA_SPEED:
-        return read(now->qd, in->index);
-    case LWI_FORMULA_VARIABLE:
-        return read(now->variables, in->index);
-    default:
-        return lwi_formula_reading(&formula->name[in->index], now);
-    }
-}
-
 static void evaluate(const lwi_formula *formula, const lwi_now *now, trace *t)
 {
     short stack[LWI_FORMULA_STACK];
@@ -608,7 +590,7 @@ static void evaluate(const lwi_formula *formula, const lwi_now *now, trace *t)
     for (int i = 0; i < formula->ncode; i++) {
         const lwi_instruction *in = &formula->code[i];
         const lwi_operation op = in->operation;
-        double x[3];
+        double x[3] = {0};
         t->moves[i] =
             op == LWI_FORMULA_COORDINATE || op == LWI_FORMULA_SPEED || op == LWI_FORMULA_READ;
         n -= operands[op];
@@ -617,7 +599,7 @@ static void evaluate(const lwi_formula *formula, const lwi_now *now, trace *t)
             x[k] = t->value[stack[n + k]];
             t->moves[i] = t->moves[i] || t->moves[stack[n + k]];
         }
-        t->value[i] = operands[op] ? lwi_formula_operate(op, x) : leaf_value(formula, in, now);
+        t->value[i] = value_of(formula, in, x, now);
         stack[n++] = (short)i;
     }
 }
