@@ -3,8 +3,8 @@
 // usage: bench_depth MODEL FORMULATION PLAN THREADS TIMES [STEP | row]
 //
 // TIMES evaluations of the rates at the start, or of formulations with their own step (index3) steps of STEP seconds
-// (0.001) from there, after one more; with `row` rows of results at the start, with all reactions.  Under valgrind --tool=callgrind --instr-atstart=no only the TIMES are counted.
-// Without it: the least time of an evaluation [ns].
+// (0.001) from there, after one more; with `row` rows of results at the start, with all reactions.
+// Under valgrind --tool=callgrind --instr-atstart=no only the TIMES are counted.  Without it: the least time of an evaluation [ns].
 #include "kinematics/formulation.h"
 
 #include <linkwork/io.h>
@@ -61,7 +61,7 @@ static void enter(const lw_model *model, lwi_work *work, lwi_snapshot *snapshot,
     if (work->formulation->enter(work, snapshot, x) != LW_OK) stop(work->error.text);
 }
 
-//  @param step  0: a row
+// @param step  0: a row
 static void evaluate(lwi_work *work, int i, double step, double *x, lwi_snapshot *snapshot)
 {
     const lwi_formulation *of = work->formulation;

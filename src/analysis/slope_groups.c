@@ -24,8 +24,7 @@ typedef struct groups {
     int *of;     // [nby] group of each parameter; -1: alone
     int *rank;   // [nby] in its group
     bool *again; // [nby] of a group with shared items that does not separate: others may
-    bool *
-        touch; // [nby][nslot] nodes, then joints, forces, formulas, that the file states by each parameter
+    bool *touch; // [nby][nslot] slots of items that the file states by each parameter, see slot_of
 } groups;
 
 // The force of an item of a list of forces, which has numbers; -1: another item.

@@ -188,9 +188,9 @@ struct lwi_formulation {
     lw_status (*enter)(lwi_work *, const lwi_snapshot *, double *x);
     /** xdot at (t, x); no allocation, no printing. inputs [ninput]. */
     lw_status (*rates)(lwi_work *, double t, const double *x, const double *inputs, double *xdot);
-    /** The rates in xdot of what the state has in addition to the motion and signals, angles of joints that close loops and the work,
-     *  where other code computed those of the motion: v [tree nv] are its speeds, which satisfy the rows.  NULL: the
-     *  state does not begin with coordinates and speeds of the tree. */
+    /** Where other code computed the rates of motion and signals: those in xdot of what else the state has, angles of joints
+     *  that close loops and the work.  v [tree nv] are the speeds of the tree, which satisfy the rows.  NULL: the state
+     *  does not begin with coordinates and speeds of the tree. */
     lw_status (*rates_beside)(lwi_work *, double t, const double *x, const double *v,
                               const double *inputs, double *xdot);
     /** `rates` of the states in `lanes` by one kernel, in rows of LWI_LANES (tree/batch_evaluator.h), bit for bit

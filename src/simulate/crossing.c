@@ -168,8 +168,9 @@ static double lowest_of(const parabola *at)
     return at->bend > 0 ? at->p - at->slope * at->slope / (2 * at->bend) : 0;
 }
 
-// The position close to a motion, the state x of the run: *after, the time to it, negative if the sine rises, and the window, half its width in
-// time; false: the minimum of the sine is no singular position.  Pivots, squares of sines, are parabolas near their minimum.
+// The position close to a motion, the state x of the run: *after, the time to it, negative if the sine rises, and the
+// window, half its width in time; false: the minimum of the sine is no singular position.  Pivots, squares of sines, are
+// parabolas near their minimum.
 // Where two pivots are nearly equal round-off chooses between them, and the next ones have steps of some percent, more than
 // a short motion changes them.
 static bool estimate_position(lw_sim *sim, const lwi_snapshot *m, const double *x, double rate,
@@ -259,8 +260,8 @@ static void plan_step(lwi_crossing *c, double t, double position, double window)
     c->latest = c->near ? t : position - window;
 }
 
-// A step from (t0, x0) to the motion c->at, the state x1, passes or reaches the middle of a window: true, and the next attempt is
-// planned.
+// A step from (t0, x0) to the motion c->at, the state x1, passes or reaches the middle of a window: true, and the next
+// attempt is planned.
 static bool retreats(lw_sim *sim, double t0, const double *x0, const double *x1, double sine,
                      double largest)
 {

@@ -34,15 +34,14 @@
 
 /** A hub at one state. */
 typedef struct lwi_hub {
-    double J[6]; ///< own rotational inertia about the mass centre, world axes
-    double I[6][6],
-        L[6]
-         [6]; ///< inertia with all that its paths add; Cholesky factor of it, L' above the diagonal
-    double b[6]; ///< right side: momenta that its joints transmit
-    double V[6]; ///< solution
-    double W[6]; ///< wrench of the momenta of its joint
-    double T[6]; ///< load on it and on all that it carries
-    int edge;    ///< of its joint or of the path that carries it; -1: free
+    double J[6];    ///< own rotational inertia about the mass centre, world axes
+    double I[6][6]; ///< inertia with all that its paths add
+    double L[6][6]; ///< its Cholesky factor L, L' above the diagonal
+    double b[6];    ///< right side: momenta that its joints transmit
+    double V[6];    ///< solution
+    double W[6];    ///< wrench of the momenta of its joint
+    double T[6];    ///< load on it and on all that it carries
+    int edge;       ///< of its joint or of the path that carries it; -1: free
     int core; ///< body of the elimination; -1: eliminated by itself, at most one loop closes through it
     int through,
         side; ///< joint that closes a loop through it, the only one, and side of that; -1: none

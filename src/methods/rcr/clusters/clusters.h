@@ -271,8 +271,8 @@ typedef struct lwi_clusters {
     // plan of the present partition
     bool made, fits;
     unsigned char *planned; ///< [nfree] the partition
-    unsigned char *
-        dependent; ///< [nv] the same while it is planned or chosen; driven coordinates are never dependent
+    /** [nv] the same while it is planned or chosen; driven coordinates are never dependent */
+    unsigned char *dependent;
     lwi_cluster *cluster; ///< [ncluster] inboard first
     lwi_cluster_block *block;
     lwi_cluster_shape *shape;
