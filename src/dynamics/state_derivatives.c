@@ -477,7 +477,7 @@ void lwi_inverse_products_begin(const lw_model *model, lwi_state_derivatives *d,
 }
 
 static void add_spring_products(const lw_model *model, const int *speed, const double *u,
-                                     double *by_q, double *by_v)
+                                double *by_q, double *by_v)
 {
     for (int i = 0; i < model->nforce; i++) {
         const lwi_joint_spring_par *p = model->force[i].par;
