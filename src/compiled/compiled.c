@@ -3,13 +3,11 @@
 #include "compiled/compiled.h"
 
 #include "base/cpu.h"
-#include "base/file.h"
 #include "base/sha256.h"
 #include "base/times.h"
 #include "codegen/closing.h"
 #include "codegen/sources.h"
-#include "compiled/cache.h"
-#include "compiled/compiler.h"
+#include "compiled/build.h"
 #include "model/model.h"
 
 #include <dlfcn.h>
@@ -69,41 +67,11 @@ static void find_key(const sources *t, const lwi_compiler *compiler, char key[LW
     lwi_sha256_end(&hash, key);
 }
 
-// ------------------------------------------------------------------------------------------ building
-
-static lw_status write_text(const char *path, const char *head, const char *text, lw_error *error)
-{
-    FILE *file;
-    TRY(lwi_open_output_stream(path, &file, error));
-    fputs(head, file);
-    fputs(text, file);
-    return lwi_close_output(file, path, error);
-}
-
-// Writes and compiles all in the folder; `object` is then its shared object.
-static lw_status build_in(const char *folder, const sources *t, const lwi_compiler *compiler,
-                          char object[LWI_CACHE_PATH + 16], lw_error *error)
-{
-    char path[GENERATED + 1][LWI_CACHE_PATH + 32], log[LWI_CACHE_PATH + 16];
-    const char *file[GENERATED + 2];
-    int n = 0;
-    for (int i = 0; i <= GENERATED; i++) {
-        const char *text = i < GENERATED ? t->generated.text[i] : lwi_calls_source;
-        if (!text) continue;
-        snprintf(path[i], sizeof path[i], "%s/%s", folder, file_names[i]);
-        TRY(write_text(path[i], i < GENERATED ? "" : t->head, text, error));
-        if (file_names[i][strlen(file_names[i]) - 1] == 'c') file[n++] = path[i];
-    }
-    file[n] = NULL;
-    snprintf(object, LWI_CACHE_PATH + 16, "%s/model.so", folder);
-    snprintf(log, sizeof log, "%s/messages", folder);
-    return lwi_compiler_build(compiler, file, object, log, error);
-}
-
 // ------------------------------------------------------------------------------------------- loading
 
-static lw_status load(lw_compiled *c, const char *path, lw_error *error)
+static lw_status load(void *object, const char *path, lw_error *error)
 {
+    lw_compiled *c = object;
     c->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!c->library) {
         const char *reason = dlerror();
@@ -160,17 +128,16 @@ static lw_status make_plan(const lw_model *model, const lw_compiled_desc *desc, 
     return LW_OK;
 }
 
-static lw_status build(lw_compiled *c, plan *p, lw_error *error)
+static lw_status build(lw_compiled *c, const plan *p, lw_error *error)
 {
-    char folder[LWI_CACHE_PATH], object[LWI_CACHE_PATH + 16];
     const double began = lwi_clock();
-    TRY(lwi_cache_begin(&p->cache, folder, error));
-    lw_status status = build_in(folder, &p->all, &p->compiler, object, error);
-    if (status == LW_OK) {
-        lwi_cache_keep(&p->cache, p->key, object, p->path);
-        status = load(c, p->path, error);
-    }
-    lwi_cache_end(folder); // what is loaded stays in memory
+    lwi_source_file files[GENERATED + 1];
+    for (int i = 0; i < GENERATED; i++)
+        files[i] = (lwi_source_file){.name = file_names[i], .text = p->all.generated.text[i]};
+    files[GENERATED] = (lwi_source_file){
+        .name = file_names[GENERATED], .head = p->all.head, .text = lwi_calls_source};
+    const lw_status status =
+        lwi_build(files, GENERATED + 1, &p->compiler, &p->cache, p->key, load, c, error);
     c->info.compiling = lwi_clock() - began;
     return status;
 }

@@ -1,14 +1,11 @@
 // cpu.c -- the processor as a device: the same kernels, compiled by its compiler and kept as compiled models are.
 #define _XOPEN_SOURCE 700
-#include "base/file.h"
 #include "base/sha256.h"
-#include "compiled/cache.h"
-#include "compiled/compiler.h"
+#include "compiled/build.h"
 #include "device/device.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct processor {
@@ -16,8 +13,9 @@ typedef struct processor {
     void (*kernel[LWI_KERNELS])(lwi_cuda_run run);
 } processor;
 
-static lw_status load(processor *p, const char *path, lw_error *error)
+static lw_status load(void *object, const char *path, lw_error *error)
 {
+    processor *p = object;
     p->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     for (int i = 0; p->library && i < LWI_KERNELS; i++) {
         void *found = dlsym(p->library, lwi_device_kernel_names[i]);
@@ -34,26 +32,11 @@ static lw_status load(processor *p, const char *path, lw_error *error)
     return status;
 }
 
-static lw_status build_in(const char *folder, const char *source, const lwi_compiler *compiler,
-                          char object[LWI_CACHE_PATH + 16], lw_error *error)
-{
-    char path[LWI_CACHE_PATH + 16], log[LWI_CACHE_PATH + 16];
-    const char *const paths[] = {path, NULL};
-    FILE *file;
-    snprintf(path, sizeof path, "%s/kernels.c", folder);
-    snprintf(object, LWI_CACHE_PATH + 16, "%s/model.so", folder);
-    snprintf(log, sizeof log, "%s/messages", folder);
-    TRY(lwi_open_output_stream(path, &file, error));
-    fputs(source, file);
-    TRY(lwi_close_output(file, path, error));
-    return lwi_compiler_build(compiler, paths, object, log, error);
-}
-
 static lw_status cpu_open(lwi_device *d, const lw_device_batch_desc *desc, const char *source,
                           lw_error *error)
 {
-    char key[LWI_SHA256_SIZE], path[LWI_CACHE_PATH], folder[LWI_CACHE_PATH],
-        object[LWI_CACHE_PATH + 16];
+    const lwi_source_file file = {.name = "kernels.c", .text = source};
+    char key[LWI_SHA256_SIZE], path[LWI_CACHE_PATH];
     lwi_compiler compiler;
     lwi_cache cache;
     lwi_sha256 hash;
@@ -68,14 +51,7 @@ static lw_status cpu_open(lwi_device *d, const lw_device_batch_desc *desc, const
     lwi_sha256_end(&hash, key);
     snprintf(d->name, sizeof d->name, "%s", "processor");
     if (lwi_cache_find(&cache, key, path) && load(p, path, NULL) == LW_OK) return LW_OK;
-    TRY(lwi_cache_begin(&cache, folder, error));
-    lw_status status = build_in(folder, source, &compiler, object, error);
-    if (status == LW_OK) {
-        lwi_cache_keep(&cache, key, object, path);
-        status = load(p, path, error);
-    }
-    lwi_cache_end(folder); // what is loaded stays in memory
-    return status;
+    return lwi_build(&file, 1, &compiler, &cache, key, load, p, error);
 }
 
 static void cpu_close(lwi_device *d)
