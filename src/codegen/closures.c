@@ -19,11 +19,10 @@
 
 // --------------------------------------------------------------------------------------- which there are
 
-const char *lwi_closing_name(const lwi_elements *elements, int k)
+int lwi_closing_joint(const lwi_elements *elements, int k)
 {
     const lw_model *m = elements->model;
-    const int joint = k < m->nloop ? m->loop[k] : m->coupling[k - m->nloop].joint;
-    return m->joint[joint].name;
+    return k < m->nloop ? m->loop[k] : m->coupling[k - m->nloop].joint;
 }
 
 static lw_status check_cut(const lw_model *m, int j, lw_error *error)
@@ -320,7 +319,8 @@ lw_status lwi_closures_create(const lwi_walk *walk, lwi_arena *arena, lwi_closur
     if (!l || !c->J || !c->phi || !c->rate || !c->gamma) return LW_ERR_MEMORY;
     TRY(lwi_sides_create(walk, arena, &l->sides));
     for (int k = 0; k < loops->n; k++) {
-        lwi_codegen_graph_note(walk->graph, "loop of joint '%s'", lwi_closing_name(elements, k));
+        lwi_codegen_graph_note(walk->graph, "loop of joint '%s'",
+                               m->joint[lwi_closing_joint(elements, k)].name);
         if (k < m->nloop) {
             l->joint = &m->joint[m->loop[k]];
             lwi_sides_joint(&l->sides, l->joint);

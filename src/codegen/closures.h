@@ -21,8 +21,8 @@ typedef struct lwi_closures {
 /** Refuses joints and couplings without rows here, and counts the rows.
  *  @return LW_ERR_UNSUPPORTED naming the joint, LW_ERR_MEMORY */
 lw_status lwi_closings_create(lwi_elements *elements, lwi_arena *arena, lw_error *error);
-/** Name of the joint that closes loop k, or of the one that is coupled. */
-const char *lwi_closing_name(const lwi_elements *elements, int k);
+/** The joint of the model that closes loop k, or the one that is coupled. */
+int lwi_closing_joint(const lwi_elements *elements, int k);
 /** The rows; gamma needs speeds (walk->v).  @return LW_ERR_MEMORY */
 lw_status lwi_closures_create(const lwi_walk *walk, lwi_arena *arena, lwi_closures *closures);
 /** Unit of a row: a length, or an angle. */

@@ -17,8 +17,8 @@ typedef struct system {
     val *r;          // [ny][ny]
     val *size;       // [ny]
     val *y;          // [n][ny] out
-    val *
-        margin; // out: pivots relative to the squared lengths of their columns; NULL: they are checked
+    // out: pivots relative to the squared lengths of their columns; NULL: pivots are checked
+    val *margin;
     int nmargin;
 } system_of;
 

@@ -119,7 +119,7 @@ lwi_codegen_value lwi_codegen_graph_op(lwi_codegen_graph *graph, lwi_op op, lwi_
 /** a where x < 0, else b: exactly, also of differences x of two values. */
 lwi_codegen_value lwi_codegen_graph_select(lwi_codegen_graph *graph, lwi_codegen_value x,
                                            lwi_codegen_value a, lwi_codegen_value b);
-/** Some live value is a selection.  After lwi_codegen_graph_live. */
+/** Some live value is of this operation.  After lwi_codegen_graph_live. */
 bool lwi_codegen_graph_has(const lwi_codegen_graph *graph, lwi_op op);
 /** a where x is not 0, else b. */
 lwi_codegen_value lwi_codegen_graph_where(lwi_codegen_graph *graph, lwi_codegen_value x,

@@ -257,7 +257,7 @@ const char *lwi_block_name(const lwi_elements *e, const lwi_loop_block *block)
 {
     int k = 0;
     while (block->row[0] >= e->loops->first[k + 1]) k++;
-    return lwi_closing_name(e, k);
+    return e->model->joint[lwi_closing_joint(e, k)].name;
 }
 
 static bool reads(const lwi_loop_block *later, const lwi_loop_block *b)
@@ -405,11 +405,15 @@ static lw_status create(chooser *c, lw_error *error)
     TRY(choose_blocks(c));
     int n = 0;
     for (int b = 0; b < l->nblock; b++) n += l->block[b].ny;
-    if (n != l->ndependent)
-        return lwi_refuse(c->elements->model, (lw_place){0}, error,
-                          "no fixed set of dependent speeds is found for the loop of joint '%s': "
+    if (n != l->ndependent) {
+        const lw_model *m = c->elements->model;
+        const int joint = lwi_closing_joint(c->elements, 0);
+        return lwi_refuse(m, lwi_joint_place(m, joint), error,
+                          "no fixed set of dependent speeds is found for the loop of joint '%s'%s: "
                           "%d of %d",
-                          lwi_closing_name(c->elements, 0), n, l->ndependent);
+                          m->joint[joint].name, l->n > 1 ? " and the others" : "", n,
+                          l->ndependent);
+    }
     set_tops(c->elements);
     return LW_OK;
 }

@@ -39,7 +39,7 @@ void lwi_codegen_print_parameters(FILE *file, const lwi_codegen_graph *graph, in
                                   const char *type, bool vectors);
 /** How many of them a function of the caller has. */
 int lwi_codegen_parameter_count(const lwi_codegen_writer *writer, int function);
-/** Letters with NAME, UPPER and LANES replaced; TIMED{...} is left out where positions do not depend on time. */
+/** Prints letters with NAME, UPPER and LANES replaced; TIMED{...} is left out where positions do not depend on time. */
 void lwi_codegen_template(FILE *file, const lwi_codegen_writer *writer, const char *letters);
 
 #endif
