@@ -48,7 +48,7 @@ typedef struct lw_codegen_desc {
     int lanes;
     /** Also `name`.cu: kernels that integrate many instances, as CUDA C++ that a C compiler compiles, too. */
     bool cuda;
-    bool single_precision; ///< of `name`.cu: floats in place of doubles
+    bool single_precision; ///< of `name`.cu, with `cuda` only: floats in place of doubles
 } lw_codegen_desc;
 
 /** Operations of one generated function. */
@@ -61,7 +61,7 @@ typedef struct lw_codegen_count {
 /** Writes `name`.h, `name`.c, example.c, Makefile and CMakeLists.txt, perhaps `name`_casadi.c, `name`_lanes.h, .c and `name`.cu, into the folder `directory`,
  *  which is made when its parent exists.  Files of these names are replaced.
  *  @param counts  [LW_CODEGEN_COUNT], in the order of the list; may be NULL
- *  @return LW_ERR_ARGUMENT: the name is no identifier; LW_ERR_UNSUPPORTED: the message names the joint,
+ *  @return LW_ERR_ARGUMENT: the name is no identifier, or another value is not valid; LW_ERR_UNSUPPORTED: the message names the joint,
  *  force or signal that cannot be generated (nothing is written); LW_ERR_IO, LW_ERR_MEMORY */
 LW_API lw_status lw_codegen_write(const lw_model *model, const lw_codegen_desc *desc,
                                   const char *directory, lw_codegen_count *counts, lw_error *error);

@@ -542,6 +542,9 @@ static lw_status write_model(lwi_codegen_writer *w, const lw_allocator *allocato
     if (w->lanes != 0 && w->lanes != 4 && w->lanes != 8)
         return lwi_fail(error, LW_ERR_ARGUMENT,
                         "lanes of generated code: expected 4 or 8, found %d", w->lanes);
+    if (w->single && !w->cuda)
+        return lwi_fail(error, LW_ERR_ARGUMENT,
+                        "single precision of generated code: expected with CUDA only");
     lwi_arena_init(&arena, allocator);
     lwi_codegen_graph_init(&w->loaded_rates, allocator);
     for (int i = 0; i < LW_CODEGEN_COUNT; i++) lwi_codegen_graph_init(&w->graph[i], allocator);

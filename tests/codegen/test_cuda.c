@@ -518,6 +518,21 @@ static void single_precision_is_close(void **state)
     dlclose(library);
 }
 
+// NAME.c has doubles only.
+static void single_precision_needs_kernels(void **state)
+{
+    (void)state;
+    char path[200];
+    lw_error error = {0};
+    lw_model *model = lwt_yaml(chain);
+    snprintf(path, sizeof path, "%s/refused", folder);
+    const lw_codegen_desc desc = {.name = "m", .single_precision = true};
+    assert_int_equal(LW_ERR_ARGUMENT, lw_codegen_write(model, &desc, path, NULL, &error));
+    assert_non_null(strstr(error.text, "expected with CUDA only"));
+    assert_int_not_equal(0, access(path, F_OK)); // no file was written
+    lw_model_destroy(model);
+}
+
 // One instance is where the columns of two angles are parallel: it ends there, with the number that forward_dynamics returns.
 static void small_pivots_end_an_instance(void **state)
 {
@@ -584,6 +599,7 @@ int main(void)
         cmocka_unit_test(kernels_integrate),
         cmocka_unit_test(functions_of_time_are_those_of_the_library),
         cmocka_unit_test(single_precision_is_close),
+        cmocka_unit_test(single_precision_needs_kernels),
         cmocka_unit_test(small_pivots_end_an_instance),
         cmocka_unit_test(kernels_are_cpp),
     };
