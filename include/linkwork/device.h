@@ -52,8 +52,9 @@ typedef struct lw_device_view {
 } lw_device_view;
 
 /** Generates and compiles the kernels; all instances are at the start of the model, t = 0.
- *  @return LW_ERR_UNSUPPORTED: of what no code is generated; an option that kernels do not have; there is no driver, no compiler,
- *          no such device, or it is too old; LW_ERR_MEMORY: also of the device */
+ *  @return LW_ERR_UNSUPPORTED: of what no code is generated; events, impulses, rates of prescribed motions that jump; an
+ *          option that kernels do not have; there is no driver, no compiler, no such device, or it is too old; LW_ERR_MEMORY: also of
+ *          the device */
 LW_API lw_status lw_device_batch_create(const lw_model *model, const lw_device_batch_desc *desc,
                                         lw_device_batch **batch, lw_error *error);
 LW_API void lw_device_batch_destroy(lw_device_batch *batch);

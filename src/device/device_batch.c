@@ -66,14 +66,24 @@ static lw_status check_options(lw_device_batch *b, const lw_device_batch_desc *d
     return LW_OK;
 }
 
+static lw_status refuse(lw_device_batch *b, const lw_model *m, const char *kind, const char *name,
+                        lw_place place)
+{
+    return lwi_fail_at(&b->error, LW_ERR_UNSUPPORTED, m->desc.source, place.line, place.column,
+                       "%s '%s': on a device expected a model without %ss", kind, name ? name : "",
+                       kind);
+}
+
 static lw_status check_model(lw_device_batch *b, const lw_model *m)
 {
     if (m->open) return lwi_fail(&b->error, LW_ERR_MODEL, "%s", m->open);
-    if (lwi_has_events(m) || m->desc.nimpulse > 0 || m->jumps)
-        return lwi_fail(&b->error, LW_ERR_UNSUPPORTED,
-                        "events and impulses of the model do not happen on a device: "
-                        "expected a model without them");
-    return LW_OK;
+    const lwi_description *d = &m->desc;
+    if (d->nevent > 0) return refuse(b, m, "event", d->event[0].name, d->event[0].place);
+    if (d->nimpulse > 0) return refuse(b, m, "impulse", d->impulse[0].name, d->impulse[0].place);
+    if (!lwi_has_events(m) && !m->jumps) return LW_OK;
+    return lwi_fail(&b->error, LW_ERR_UNSUPPORTED,
+                    "events and impulses of functions do not happen on a device: expected a model "
+                    "without them");
 }
 
 static lw_status check_measures(lw_device_batch *b, const lw_device_batch_desc *desc)

@@ -203,8 +203,9 @@ static void intervals_and_floats(void **state)
     lw_model_destroy(model);
 }
 
-static void refused(const lw_model *model, lw_status expected, const char *words,
-                    lw_device_batch_desc desc)
+// The line of the model file.
+static int refused(const lw_model *model, lw_status expected, const char *words,
+                   lw_device_batch_desc desc)
 {
     lw_device_batch *b;
     lw_error error = {0};
@@ -213,6 +214,7 @@ static void refused(const lw_model *model, lw_status expected, const char *words
     if (got != expected || !strstr(error.text, words))
         fail_msg("%d: '%s', expected %d: '%s'", got, error.text, expected, words);
     assert_int_equal(0, left());
+    return error.line;
 }
 
 static void what_is_missing_is_said(void **state)
@@ -270,12 +272,22 @@ static void what_is_missing_is_said(void **state)
     lw_device_batch_destroy(b);
     assert_int_equal(0, left());
     lw_model_destroy(model);
-    model = lwt_yaml(
-        "linkwork: 1\nbodies: {a: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [1, 0, 0]}}\n"
-        "joints: {j: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, 1, 0]}}\n"
-        "events: {e: {at: [1], record: true}}\n");
-    refused(model, LW_ERR_UNSUPPORTED, "events", (lw_device_batch_desc){.device = "cpu"});
-    lw_model_destroy(model);
+    static const char *const happens[][2] = {
+        {"events: {e: {at: [1], record: true}}", "event 'e': on a device"},
+        {"impulses: {p: {body: a, time: 1, impulse: [0, 0, 1]}}", "impulse 'p': on a device"}};
+    for (int i = 0; i < LWI_COUNT(happens); i++) {
+        char text[600];
+        snprintf(
+            text, sizeof text,
+            "linkwork: 1\nbodies: {a: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [1, 0, "
+            "0]}}\njoints: {j: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, "
+            "1, 0]}}\n%s\n",
+            happens[i][0]);
+        model = lwt_yaml(text);
+        assert_int_equal(4, refused(model, LW_ERR_UNSUPPORTED, happens[i][1],
+                                    (lw_device_batch_desc){.device = "cpu"}));
+        lw_model_destroy(model);
+    }
     model = lwt_yaml( // a rate that jumps is an impact
         "linkwork: 1\nbodies: {a: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [1, 0, 0]}}\n"
         "functions: {push: {type: ramp, rate: 1, from: 0.5}}\n"
