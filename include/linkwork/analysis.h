@@ -339,6 +339,8 @@ typedef enum lw_statistic {
     LW_STATISTIC_MAX,
     LW_STATISTIC_COUNT
 } lw_statistic;
+/** "last", "mean", "rms", "min" or "max"; "" for another number. */
+LW_API const char *lw_statistic_name(lw_statistic statistic);
 
 typedef enum lw_sensitivity_method {
     LW_SENSITIVITY_DIFFERENCES, ///< of order six over whole runs: 1 + 6 nby runs, any model
@@ -352,14 +354,14 @@ typedef struct lw_sensitivity_desc {
         *options; ///< of the runs; NULL: defaults.  Tolerances: lw_sensitivity_tolerances
     int nby;
     const char *const *by; ///< [nby] names of parameters, not of value 0
-    const char *
-        columns; ///< patterns as of the option `columns`; NULL: the measures of the model, if it has any
+    /** Patterns as of the option `columns`, each with or without a statistic, and names of measures:
+     *  "load.max,joint.A.q*.rms,body.b.x"; NULL: the measures of the model, if it has any */
+    const char *columns;
     double step;          ///< relative to the value of each parameter; 0: 1e-3
     lw_progress progress; ///< may be NULL
     void *progress_user;
     lw_sensitivity_method method;
-    lw_statistic
-        statistic; ///< of adjoint and forward; MIN, MAX: of the row that has it; differences give all of them
+    lw_statistic statistic; ///< of columns without one; MIN, MAX: of the row that has it
 } lw_sensitivity_desc;
 
 /** Runs the model, and six variants for each parameter: central differences of order six over whole runs, loops
@@ -371,8 +373,8 @@ typedef struct lw_sensitivity_desc {
  *  The adjoint differentiates the Runge-Kutta steps (verner87, tolerances of at most 1e-10, speeds of the tree) of one run
  *  backwards, step sizes taken as constants, so that its error is of the order of the tolerance, but larger where forces
  *  have corners that depend on the state (slack tendons, limits of servos).  Parameters that change numbers of which
- *  lw_parametric_create has exact derivatives cost little; others need four evaluations at each stage.  Columns cost a
- *  sweep each; variants of each parameter give the change of the start and of the columns.
+ *  lw_parametric_create has exact derivatives cost little; others need four evaluations at each stage.  One sweep has the
+ *  adjoints of all columns and statistics; variants of each parameter give the change of the start and of the columns.
  *  FORWARD differentiates the same steps forward, with the same result up to round-off: its cost grows with the number of
  *  parameters instead of that of columns.
  *  States of signals are differentiated with the motion, and so are events, impacts and changes of contacts with their
@@ -384,13 +386,18 @@ LW_API lw_status lw_sensitivity_create(const lw_model *model, const lw_sensitivi
 LW_API void lw_sensitivity_destroy(lw_sensitivity *sensitivity);
 LW_API int lw_sensitivity_parameters(const lw_sensitivity *sensitivity);
 LW_API const char *lw_sensitivity_parameter(const lw_sensitivity *sensitivity, int parameter);
+/** How many results: a column with two statistics is two of them. */
 LW_API int lw_sensitivity_columns(const lw_sensitivity *sensitivity);
+/** Its name ends in the statistic where the description names one: "measure.load.max". */
 LW_API lw_column_info lw_sensitivity_column(const lw_sensitivity *sensitivity, int column);
-/** Of the run of the model itself; NAN for an index out of range. */
+/** That of the column's name, else that of the description; LW_STATISTIC_COUNT for an index out of range. */
+LW_API lw_statistic lw_sensitivity_statistic(const lw_sensitivity *sensitivity, int column);
+/** Of the run of the model itself; NAN for an index out of range, and from adjoint and forward for another statistic than
+ *  that of the column. */
 LW_API double lw_sensitivity_value(const lw_sensitivity *sensitivity, int column,
                                    lw_statistic statistic);
 /** The derivative, in the unit of the column per unit of the parameter in its file; NAN if a variant has failed, and for
- *  an index out of range, and from adjoint and forward for another statistic than that of the description.
+ *  an index out of range, and from adjoint and forward for another statistic than that of the column.
  *  @param error  out: the difference to order four, a bound of the error of a smooth result, NAN from adjoint and forward;
  *                may be NULL */
 LW_API double lw_sensitivity_at(const lw_sensitivity *sensitivity, int parameter, int column,

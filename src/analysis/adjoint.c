@@ -335,8 +335,8 @@ static lw_status read_options(lwi_recording *s, lw_error *error)
     s->rtol = fmin(options.rtol, TOLERANCE);
     s->atol = fmin(options.atol, TOLERANCE);
     s->duration = s->end = options.duration;
-    const bool last =
-        s->desc->statistic == LW_STATISTIC_LAST && !s->row_number; // others: no weight
+    bool last = !s->row_number; // other rows have no weight
+    for (int c = 0; c < s->columns; c++) last &= s->wanted[c].statistic == LW_STATISTIC_LAST;
     if (!last && options.sample == LW_SAMPLE_STEPS)
         return lwi_fail(error, LW_ERR_UNSUPPORTED,
                         "method %s: sample: rows are at times only, expected an interval",
@@ -354,12 +354,12 @@ static lw_status allocate(lwi_recording *s, lw_error *error)
 {
     lwi_arena *arena = &s->arena;
     const size_t n = (size_t)s->n, nx = (size_t)s->nx, m = (size_t)s->m, c = (size_t)s->columns,
-                 stage = (size_t)s->tableau->stages, rows = (size_t)s->rows, nt = (size_t)s->nt,
-                 nz = (size_t)s->nz;
+                 shown = (size_t)s->shown, stage = (size_t)s->tableau->stages,
+                 rows = (size_t)s->rows, nt = (size_t)s->nt, nz = (size_t)s->nz;
     const struct {
         double **array;
         size_t count;
-    } vector[] = {{&s->values, rows * c},
+    } vector[] = {{&s->values, rows * shown},
                   {&s->K, stage * nx},
                   {&s->X, stage * nx},
                   {&s->x, nx},
@@ -379,7 +379,7 @@ static lw_status allocate(lwi_recording *s, lw_error *error)
                   {&s->tau, n},
                   {&s->out, n},
                   {&s->scratch, 2 * (n + m + nz)},
-                  {&s->slopes, c},
+                  {&s->slopes, c > shown ? c : shown},
                   {&s->increment, n},
                   {&s->by_numbers, c * (size_t)s->numbers.n}};
     for (int i = 0; i < LWI_COUNT(vector); i++)
@@ -428,11 +428,10 @@ static lw_status make_slopes(lwi_recording *s, int nby, lw_error *error)
 
 static lw_status observe_slopes(lwi_recording *s, lw_error *error)
 {
-    const char *columns = s->desc->columns ? s->desc->columns : "measure.*";
     for (int k = 0; k < s->nslope; k++)
         if (s->slope[k].side[0].model && (s->run->columns.level > LW_OBSERVE_TWIST ||
                                           lwi_slope_changes_motion(&s->slope[k], s->model, true)))
-            TRY(lwi_slope_observe(&s->slope[k], columns, &s->arena, error));
+            TRY(lwi_slope_observe(&s->slope[k], s->patterns, &s->arena, error));
     return LW_OK;
 }
 
@@ -480,17 +479,33 @@ static void hold(lwi_recording *s)
     lwi_dynamics_hold(s->dynamics, s->nz ? &s->states : NULL, s->mode);
 }
 
+static const char *column_name(const void *columns, int i)
+{
+    return ((const lwi_result_columns *)columns)->column[i + 1].name;
+}
+
+static lw_status choose_results(lwi_recording *s, lwi_adjoint *a, lw_error *error)
+{
+    const lw_statistic other = s->row_number ? LW_STATISTIC_LAST : s->desc->statistic;
+    TRY(lwi_wanted_read(s->model, s->desc->columns, other, &a->arena, &a->wanted, error));
+    s->patterns = a->wanted.patterns ? a->wanted.patterns : "measure.*";
+    TRY(lwi_probe_run_create(s->model, s->patterns, &a->arena, &a->run, error));
+    s->run = &a->run;
+    s->shown = a->run.columns.n - 1;
+    TRY(lwi_wanted_choose(s->model, s->shown, column_name, &a->run.columns, &a->arena, &a->wanted,
+                          error));
+    s->wanted = a->wanted.at;
+    s->columns = a->columns = a->wanted.n;
+    return LW_OK;
+}
+
 static lw_status prepare(lwi_recording *s, lwi_adjoint *a, lw_error *error)
 {
     const lw_model *model = s->model;
-    const lw_sensitivity_desc *desc = s->desc;
+    TRY(choose_results(s, a, error));
     TRY(read_options(s, error));
     a->rtol = s->rtol, a->atol = s->atol;
     s->corner = a->warning;
-    TRY(lwi_probe_run_create(model, desc->columns ? desc->columns : "measure.*", &a->arena, &a->run,
-                             error));
-    s->run = &a->run;
-    s->columns = a->columns = a->run.columns.n - 1;
     TRY(lw_dynamics_create(model, NULL, &s->dynamics, error));
     TRY(lwi_state_derivatives_create(model, &s->arena, &s->d, error));
     TRY(lwi_tree_work_create(model, &s->arena, &s->tree));
@@ -537,6 +552,7 @@ static lw_status take_rows(const lwi_recording *s, const lwi_adjoint *a, lw_erro
 {
     const size_t columns = (size_t)s->columns;
     const long first = s->rows - a->rows;
+    LWI_ASSERT(s->columns == s->shown); // their last values
     if (s->end < s->duration)
         return lwi_fail(error, LW_ERR_MODEL,
                         "an event ends the run at t = %.9g s, before the last row, t = %.9g s",
@@ -636,8 +652,14 @@ int lwi_adjoint_columns(const lwi_adjoint *a)
 lw_column_info lwi_adjoint_column(const lwi_adjoint *a, int column)
 {
     if (column < 0 || column >= a->columns) return (lw_column_info){"", "", "", 0};
-    const lwi_result_column *c = &a->run.columns.column[column + 1];
-    return (lw_column_info){c->name, c->unit, c->frame, 0};
+    const lwi_wanted *wanted = &a->wanted.at[column];
+    const lwi_result_column *c = &a->run.columns.column[wanted->column + 1];
+    return (lw_column_info){wanted->name, c->unit, c->frame, 0};
+}
+
+lw_statistic lwi_adjoint_statistic(const lwi_adjoint *a, int column)
+{
+    return a->wanted.at[column].statistic;
 }
 
 void lwi_adjoint_tolerances(const lwi_adjoint *a, double *rtol, double *atol)

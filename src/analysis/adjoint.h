@@ -32,6 +32,7 @@ double lwi_adjoint_row_gradient(const lwi_adjoint *adjoint, long row, int column
 void lwi_adjoint_destroy(lwi_adjoint *adjoint);
 int lwi_adjoint_columns(const lwi_adjoint *adjoint);
 lw_column_info lwi_adjoint_column(const lwi_adjoint *adjoint, int column);
+lw_statistic lwi_adjoint_statistic(const lwi_adjoint *adjoint, int column);
 void lwi_adjoint_tolerances(const lwi_adjoint *adjoint, double *rtol, double *atol);
 /** Why the derivatives may be far from exact; "": nothing is known. */
 const char *lwi_adjoint_warning(const lwi_adjoint *adjoint);

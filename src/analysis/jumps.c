@@ -468,7 +468,7 @@ static lw_status find_end(struct lwi_jump_room *r, lwi_jump_derivatives *d, lw_e
                                  r->moved + s->nq + s->n, error));
             for (int c = 0; c < s->columns; c++)
                 d->end[c] += lwi_recording_weight(s, last, c) * side * lwi_difference_weight[far] /
-                             h * s->run->rows.row[c + 1];
+                             h * s->run->rows.row[s->wanted[c].column + 1];
         }
     r->x = r->jump->x;
     return LW_OK;

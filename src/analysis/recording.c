@@ -279,8 +279,8 @@ static lw_status advance(lwi_recording *s, double *t, double end, double *h, lw_
 lw_status lwi_recording_read_row(lwi_recording *s, long row, double t, lw_error *error)
 {
     TRY(lwi_probe_run_at(s->run, t, s->x, s->x + s->nq, s->x + s->nq + s->n, error));
-    memcpy(s->values + (size_t)row * (size_t)s->columns, s->run->rows.row + 1,
-           (size_t)s->columns * sizeof *s->values);
+    memcpy(s->values + (size_t)row * (size_t)s->shown, s->run->rows.row + 1,
+           (size_t)s->shown * sizeof *s->values);
     s->at[row] = s->path.count;
     return LW_OK;
 }
@@ -291,13 +291,15 @@ double lwi_recording_row_time(const lwi_recording *s, long row)
     return (double)(s->row_number ? s->row_number[row] : row) * s->sample;
 }
 
-static double value_at(const lwi_recording *s, long row, int column)
+// Of the column of result c.
+static double value_at(const lwi_recording *s, long row, int c)
 {
-    return s->values[(size_t)row * (size_t)s->columns + (size_t)column];
+    return s->values[(size_t)row * (size_t)s->shown + (size_t)s->wanted[c].column];
 }
 
-static bool is_extreme(lw_statistic statistic)
+static bool is_extreme(const lwi_recording *s, int c)
 {
+    const lw_statistic statistic = s->wanted[c].statistic;
     return statistic == LW_STATISTIC_MIN || statistic == LW_STATISTIC_MAX;
 }
 
@@ -307,15 +309,15 @@ static void warn_of_tie(lwi_recording *s, int c, long first, long other)
     snprintf(s->corner, LWI_ADJOINT_WARNING,
              "%s of '%.100s': the rows at t = %.9g s and t = %.9g s have the same value: the "
              "derivative is that at t = %.9g s",
-             s->desc->statistic == LW_STATISTIC_MIN ? "min" : "max",
-             s->run->columns.column[c + 1].name, lwi_recording_row_time(s, first),
+             lw_statistic_name(s->wanted[c].statistic),
+             s->run->columns.column[s->wanted[c].column + 1].name, lwi_recording_row_time(s, first),
              lwi_recording_row_time(s, other), lwi_recording_row_time(s, s->extreme[c]));
 }
 
 // The row with the smallest or largest value; another one with the same is named.
 static void find_extreme(lwi_recording *s, int c)
 {
-    const double sign = s->desc->statistic == LW_STATISTIC_MIN ? -1 : 1;
+    const double sign = s->wanted[c].statistic == LW_STATISTIC_MIN ? -1 : 1;
     long best = 0, tie = -1;
     double low = INFINITY, high = -INFINITY;
     for (long r = 0; r < s->rows; r++) {
@@ -343,7 +345,8 @@ static lw_status advance_to_row(lwi_recording *s, double *t, double row, double 
 
 void lwi_recording_finish(lwi_recording *s)
 {
-    for (int c = 0; c < s->columns && is_extreme(s->desc->statistic); c++) find_extreme(s, c);
+    for (int c = 0; c < s->columns; c++)
+        if (is_extreme(s, c)) find_extreme(s, c);
 }
 
 lw_status lwi_recording_run(lwi_recording *s, lw_error *error)
@@ -376,16 +379,16 @@ static double length_of(const lwi_recording *s, long row)
 
 double lwi_recording_result(const lwi_recording *s, int c)
 {
+    const bool mean = s->wanted[c].statistic == LW_STATISTIC_MEAN;
     double sum = 0;
-    if (s->desc->statistic == LW_STATISTIC_LAST) return value_at(s, s->rows - 1, c);
-    if (is_extreme(s->desc->statistic)) return value_at(s, s->extreme[c], c);
+    if (s->wanted[c].statistic == LW_STATISTIC_LAST) return value_at(s, s->rows - 1, c);
+    if (is_extreme(s, c)) return value_at(s, s->extreme[c], c);
     for (long r = 0; r < s->rows - 1; r++) {
         const double a = value_at(s, r, c), b = value_at(s, r + 1, c), dt = length_of(s, r);
-        sum += s->desc->statistic == LW_STATISTIC_MEAN ? dt * (a + b) / 2
-                                                       : dt * (a * a + a * b + b * b) / 3;
+        sum += mean ? dt * (a + b) / 2 : dt * (a * a + a * b + b * b) / 3;
     }
     sum /= s->end;
-    return s->desc->statistic == LW_STATISTIC_MEAN ? sum : sqrt(sum);
+    return mean ? sum : sqrt(sum);
 }
 
 // Its derivative by the value at a row.
@@ -393,7 +396,7 @@ double lwi_recording_weight(const lwi_recording *s, long row, int c)
 {
     const double before = length_of(s, row - 1), after = length_of(s, row);
     if (s->row_number) return 1;
-    switch (s->desc->statistic) {
+    switch (s->wanted[c].statistic) {
     case LW_STATISTIC_LAST:
         return row == s->rows - 1;
     case LW_STATISTIC_MEAN:
@@ -415,7 +418,7 @@ double lwi_recording_weight(const lwi_recording *s, long row, int c)
 
 double lwi_recording_by_end(const lwi_recording *s, int c)
 {
-    const lw_statistic which = s->desc->statistic;
+    const lw_statistic which = s->wanted[c].statistic;
     if (s->rows < 2 || (which != LW_STATISTIC_MEAN && which != LW_STATISTIC_RMS)) return 0;
     const double a = value_at(s, s->rows - 2, c), b = value_at(s, s->rows - 1, c),
                  result = s->result[c];
@@ -464,7 +467,7 @@ static lw_status add_displacement(lwi_recording *s, long row, int i, double t, c
             for (int c = 0; c < s->columns; c++)
                 s->bar[(size_t)c * nt + (size_t)i] += lwi_recording_weight(s, row, c) * side *
                                                       lwi_difference_weight[far] / step *
-                                                      s->run->rows.row[c + 1];
+                                                      s->run->rows.row[s->wanted[c].column + 1];
         }
     return LW_OK;
 }
@@ -486,7 +489,8 @@ lw_status lwi_recording_add_row(lwi_recording *s, int nby, long row, double *gra
         if (!lwi_probe_run_exists(&s->slope[k].side[0].run)) continue; // they do not change
         TRY(lwi_slope_columns(&s->slope[k], t, x, x + s->nq, x + s->nq + s->n, s->slopes, error));
         for (int c = 0; c < s->columns; c++)
-            gradient[c * nby + k] += lwi_recording_weight(s, row, c) * s->slopes[c];
+            gradient[c * nby + k] +=
+                lwi_recording_weight(s, row, c) * s->slopes[s->wanted[c].column];
     }
     return LW_OK;
 }

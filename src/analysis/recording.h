@@ -8,6 +8,7 @@
 
 #include "analysis/adjoint.h"
 #include "analysis/slope_groups.h"
+#include "analysis/wanted.h"
 #include "dynamics/loop_derivatives.h"
 #include "integrate/integrator.h"
 
@@ -15,9 +16,10 @@
 
 struct lwi_adjoint {
     lwi_arena arena;
-    int columns, nby;
+    int columns, nby; // columns: results, one for each column and statistic
     double rtol, atol;
     lwi_probe_run run;
+    lwi_wanted_list wanted;
     double *value, *gradient;         // [columns], [columns][nby]
     long rows;                        // of lwi_adjoint_create_rows; 0: a statistic
     double *row_value, *row_gradient; // [rows][columns], [rows][columns][nby]
@@ -69,8 +71,11 @@ typedef struct lwi_recording {
     lwi_arena arena;
     const lwi_tableau *tableau;
     double rtol, atol, duration, sample;
-    int n, nq, nx, m, columns;
-    int nz, nt; // states of signals; displacements of the state, 2 n + nz
+    int n, nq, nx, m;
+    int columns, shown;       // results; columns of the run that show them
+    const lwi_wanted *wanted; // [columns]
+    const char *patterns;     // of the columns
+    int nz, nt;               // states of signals; displacements of the state, 2 n + nz
     long rows;
     long *row_number; // [rows] in intervals of `sample`, of weight 1; NULL: all, of a statistic
     lw_dynamics *dynamics;

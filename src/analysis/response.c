@@ -5,8 +5,9 @@
 //
 //     f' = (f(a) - f(0)) b / (a (b - a)) - (f(b) - f(0)) a / (b (b - a))
 //
-// By the adjoint (sensitivity.c): one call for each statistic.  Of data forward (variational.c): one call for all rows.
+// By the adjoint (sensitivity.c): one call.  Of data forward (variational.c): one call for all rows.
 #include "analysis/adjoint.h"
+#include "analysis/wanted.h"
 #include "base/base.h"
 #include "model/model.h"
 
@@ -20,7 +21,7 @@
 static const double STEP = 1e-4, TOLERANCE = 1e-10, SAME_TIME = 1e-9;
 enum {
     MAX_ROWS = 100000, // of a run, for the times of data
-    FEW = 3,           // parameters for which differences cost no more than one adjoint
+    FEW = 3, // parameters for which differences cost no more than the adjoint of one number
     SIDES = 2
 };
 
@@ -51,7 +52,7 @@ struct lw_response {
     double *data, *weight;        // [nrow][ndata], [ndata]
     long *row;                    // [nrow] number of the run's row
     char *columns;                // patterns of the study
-    char *one_kind;               // those of one statistic
+    char *names;                  // of what is wanted
     double *values;               // [1 + SIDES nby][nby]
     double *result;               // [1 + SIDES nby][count]
     double *gradient;             // [count] of one parameter
@@ -109,8 +110,6 @@ static lw_status check_range(const lw_response *r, int k, lw_error *error)
 
 // ----------------------------------------------------------------------------------------- columns
 
-static const char *const statistics[LW_STATISTIC_COUNT] = {"last", "mean", "rms", "min", "max"};
-
 static bool is_measure(const lw_model *model, const char *name, size_t n)
 {
     for (int i = 0; i < lw_model_measure_count(model); i++) {
@@ -128,7 +127,7 @@ static lw_status parse_wanted(lw_response *r, const char *text, wanted *w, lw_er
     const char *dot = strrchr(text, '.');
     w->statistic = LW_STATISTIC_LAST;
     for (int i = 0; dot && !is_measure(r->model, text, n) && i < LW_STATISTIC_COUNT; i++)
-        if (!strcmp(dot + 1, statistics[i])) {
+        if (!strcmp(dot + 1, lw_statistic_name((lw_statistic)i))) {
             w->statistic = (lw_statistic)i;
             n = (size_t)(dot - text);
         }
@@ -137,10 +136,12 @@ static lw_status parse_wanted(lw_response *r, const char *text, wanted *w, lw_er
                         "'%.200s': expected a measure or a column of results, NAME or "
                         "NAME.STATISTIC with last, mean, rms, min or max",
                         text);
+    TRY(lwi_wanted_check(r->model, text, error));
     snprintf(name, sizeof name, "%s%.*s", is_measure(r->model, text, n) ? "measure." : "", (int)n,
              text);
     w->column = lwi_arena_text(&r->arena, name);
-    snprintf(name + strlen(name), sizeof name - strlen(name), ".%s", statistics[w->statistic]);
+    snprintf(name + strlen(name), sizeof name - strlen(name), ".%s",
+             lw_statistic_name(w->statistic));
     w->name = lwi_arena_text(&r->arena, name);
     return w->column && w->name ? LW_OK : no_memory(error);
 }
@@ -148,13 +149,16 @@ static lw_status parse_wanted(lw_response *r, const char *text, wanted *w, lw_er
 static lw_status join_columns(lw_response *r, lw_error *error)
 {
     size_t size = 1;
-    for (int i = 0; i < r->nwanted + r->ndata; i++) size += strlen(r->wanted[i].column) + 1;
+    for (int i = 0; i < r->nwanted + r->ndata; i++) size += strlen(r->wanted[i].name) + 1;
     r->columns = LWI_PUSH(&r->arena, char, size);
-    r->one_kind = LWI_PUSH(&r->arena, char, size);
-    if (!r->columns || !r->one_kind) return no_memory(error);
-    char *at = r->columns;
+    r->names = LWI_PUSH(&r->arena, char, size);
+    if (!r->columns || !r->names) return no_memory(error);
+    char *at = r->columns, *name = r->names;
+    *name = 0;
     for (int i = 0; i < r->nwanted + r->ndata; i++)
         at += sprintf(at, "%s%s", i ? "," : "", r->wanted[i].column);
+    for (int i = 0; i < r->nwanted; i++)
+        name += sprintf(name, "%s%s", i ? "," : "", r->wanted[i].name);
     return LW_OK;
 }
 
@@ -473,68 +477,36 @@ static lw_status remake(lw_response *r, const double *x, lw_model **made, lw_err
     return status;
 }
 
-static void take(const lw_response *r, const lw_sensitivity *s, lw_statistic which, double *value,
-                 double *jacobian)
+static void take(const lw_response *r, const lw_sensitivity *s, double *value, double *jacobian)
 {
-    for (int i = 0; i < r->nwanted; i++) {
-        const wanted *w = &r->wanted[i];
-        for (int c = 0; w->statistic == which && c < lw_sensitivity_columns(s); c++) {
-            if (strcmp(lw_sensitivity_column(s, c).name, w->column) != 0) continue;
+    for (int i = 0; i < r->nwanted; i++)
+        for (int c = 0; c < lw_sensitivity_columns(s); c++) {
+            if (strcmp(lw_sensitivity_column(s, c).name, r->wanted[i].name) != 0) continue;
+            const lw_statistic which = r->wanted[i].statistic;
             value[i] = lw_sensitivity_value(s, c, which);
             for (int k = 0; k < r->nby; k++)
                 jacobian[(size_t)i * (size_t)r->nby + (size_t)k] =
                     lw_sensitivity_at(s, k, c, which, NULL);
         }
-    }
-}
-
-static bool has_statistic(const lw_response *r, lw_statistic which)
-{
-    for (int i = 0; i < r->nwanted; i++)
-        if (r->wanted[i].statistic == which) return true;
-    return false;
-}
-
-// How many adjoints give the Jacobian.
-static int adjoints(const lw_response *r)
-{
-    int n = 0;
-    for (int which = 0; which < LW_STATISTIC_COUNT; which++)
-        n += has_statistic(r, (lw_statistic)which);
-    return n;
-}
-
-// The columns of one statistic alone: each costs a sweep.  @param text  room as in r->columns
-static void columns_of(const lw_response *r, lw_statistic which, char *text)
-{
-    *text = 0;
-    for (int i = 0; i < r->nwanted; i++)
-        if (r->wanted[i].statistic == which)
-            text += sprintf(text, "%s%s", *r->one_kind ? "," : "", r->wanted[i].column);
 }
 
 static lw_status by_adjoint(lw_response *r, const double *x, double *value, double *jacobian,
                             lw_error *error)
 {
     lw_model *model = NULL;
+    lw_sensitivity *s = NULL;
+    const lw_sensitivity_desc desc = {.options = &r->options,
+                                      .nby = r->nby,
+                                      .by = r->by,
+                                      .columns = r->names,
+                                      .method = LW_SENSITIVITY_ADJOINT,
+                                      .progress = r->progress,
+                                      .progress_user = r->progress_user};
     lw_status status = remake(r, x, &model, error);
-    for (int which = 0; status == LW_OK && which < LW_STATISTIC_COUNT; which++) {
-        lw_sensitivity *s = NULL;
-        if (!has_statistic(r, (lw_statistic)which)) continue;
-        columns_of(r, (lw_statistic)which, r->one_kind);
-        const lw_sensitivity_desc desc = {.options = &r->options,
-                                          .nby = r->nby,
-                                          .by = r->by,
-                                          .columns = r->one_kind,
-                                          .method = LW_SENSITIVITY_ADJOINT,
-                                          .statistic = (lw_statistic)which,
-                                          .progress = r->progress,
-                                          .progress_user = r->progress_user};
-        status = lw_sensitivity_create(model, &desc, &s, error);
-        if (status == LW_OK) take(r, s, (lw_statistic)which, value, jacobian);
-        if (status == LW_OK) r->runs += 2;
-        lw_sensitivity_destroy(s);
-    }
+    if (status == LW_OK) status = lw_sensitivity_create(model, &desc, &s, error);
+    if (status == LW_OK) take(r, s, value, jacobian);
+    if (status == LW_OK) r->runs += 2;
+    lw_sensitivity_destroy(s);
     lw_model_destroy(model);
     return status;
 }
@@ -671,7 +643,7 @@ static lw_status prepare(lw_response *r, const lw_response_desc *desc, lw_error 
         return lwi_fail(error, LW_ERR_UNSUPPORTED,
                         "gradient by forward sensitivities: expected data, and no measures with "
                         "them; of measures expected `adjoint` or `differences`");
-    r->smooth = r->ndata ? !r->nwanted : r->nby > FEW * adjoints(r);
+    r->smooth = r->ndata ? !r->nwanted : 10 * r->nby > FEW * (9 + r->nwanted);
     return LW_OK;
 }
 

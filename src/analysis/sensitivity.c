@@ -8,6 +8,7 @@
 // and the difference to that of order four, (8 (f(1) - f(-1)) - (f(2) - f(-2))) / 12h, bounds its error where the
 // result is smooth.  Variants are whole models: geometry that closes loops is assembled again.
 #include "analysis/adjoint.h"
+#include "analysis/wanted.h"
 #include "base/base.h"
 #include "batch/vary.h"
 #include "model/impulses.h"
@@ -25,10 +26,10 @@ static const double STEP = 1e-3, TOLERANCE = 1e-12;
 
 struct lw_sensitivity {
     lwi_arena arena;
-    lwi_adjoint *adjoint;   ///< NULL: differences
-    lw_statistic statistic; ///< of the adjoint
+    lwi_adjoint *adjoint; ///< NULL: differences
     lw_sweep *sweep;
     lw_study *study;
+    lwi_wanted_list wanted; ///< of the differences
     int nby, columns;
     const char **by;
     double *step, *nominal;            ///< [nby]
@@ -164,6 +165,22 @@ static void find_moved_impacts(const lw_model *model, const lw_options *o, lw_se
 
 // --------------------------------------------------------------------------------------- differences
 
+static const char *column_name(const void *study, int i)
+{
+    return lw_study_column(study, i).name;
+}
+
+static lw_status choose_columns(const lw_model *model, const lw_sensitivity_desc *desc,
+                                lw_sensitivity *s, lw_error *error)
+{
+    TRY(lwi_wanted_read(model, desc->columns, desc->statistic, &s->arena, &s->wanted, error));
+    TRY(lw_study_create(s->sweep, s->wanted.patterns, &s->study, error));
+    TRY(lwi_wanted_choose(model, lw_study_columns(s->study), column_name, s->study, &s->arena,
+                          &s->wanted, error));
+    s->columns = s->wanted.n;
+    return LW_OK;
+}
+
 static lw_status run(const lw_model *model, const lw_sensitivity_desc *desc, lw_sensitivity *s,
                      lw_error *error)
 {
@@ -180,8 +197,7 @@ static lw_status run(const lw_model *model, const lw_sensitivity_desc *desc, lw_
                                  .vary = s->by,
                                  .values = s->values};
     TRY(lw_sweep_create(model, &batch, &s->sweep, error));
-    TRY(lw_study_create(s->sweep, desc->columns, &s->study, error));
-    s->columns = lw_study_columns(s->study);
+    TRY(choose_columns(model, desc, s, error));
     const lw_status status =
         lw_sweep_run(s->sweep, lw_study_row, s->study, desc->progress, desc->progress_user);
     if (status != LW_OK) return lwi_fail(error, status, "%s", lw_sweep_error(s->sweep)->text);
@@ -198,6 +214,9 @@ lw_status lw_sensitivity_create(const lw_model *model, const lw_sensitivity_desc
     LWI_DESC(lw_sensitivity_desc, desc, error);
     if (desc->nby < 1 || !desc->by)
         return lwi_fail(error, LW_ERR_ARGUMENT, "sensitivity: expected at least one parameter");
+    if ((int)desc->statistic < 0 || desc->statistic >= LW_STATISTIC_COUNT)
+        return lwi_fail(error, LW_ERR_ARGUMENT, "sensitivity: statistic %d is none",
+                        (int)desc->statistic);
     for (int k = 0; k < desc->nby; k++) {
         if (!desc->by[k])
             return lwi_fail(error, LW_ERR_ARGUMENT, "sensitivity: parameter %d is NULL", k);
@@ -216,7 +235,6 @@ lw_status lw_sensitivity_create(const lw_model *model, const lw_sensitivity_desc
             status = lwi_adjoint_create(model, desc, LWI_ADJOINT_MEMORY, &s->adjoint, error);
         if (s->adjoint) lwi_adjoint_tolerances(s->adjoint, &s->rtol, &s->atol);
         s->columns = s->adjoint ? lwi_adjoint_columns(s->adjoint) : 0;
-        s->statistic = desc->statistic;
     } else {
         if (status == LW_OK) status = fill_values(model, desc, s, error);
         if (status == LW_OK) status = run(model, desc, s, error);
@@ -260,7 +278,17 @@ int lw_sensitivity_columns(const lw_sensitivity *s)
 lw_column_info lw_sensitivity_column(const lw_sensitivity *s, int column)
 {
     if (!s) return (lw_column_info){0};
-    return s->adjoint ? lwi_adjoint_column(s->adjoint, column) : lw_study_column(s->study, column);
+    if (column < 0 || column >= s->columns) return (lw_column_info){"", "", "", 0};
+    if (s->adjoint) return lwi_adjoint_column(s->adjoint, column);
+    lw_column_info info = lw_study_column(s->study, s->wanted.at[column].column);
+    info.name = s->wanted.at[column].name;
+    return info;
+}
+
+lw_statistic lw_sensitivity_statistic(const lw_sensitivity *s, int column)
+{
+    if (!s || column < 0 || column >= s->columns) return LW_STATISTIC_COUNT;
+    return s->adjoint ? lwi_adjoint_statistic(s->adjoint, column) : s->wanted.at[column].statistic;
 }
 
 static double pick(const lw_statistics *of, lw_statistic which)
@@ -285,14 +313,17 @@ static double pick(const lw_statistics *of, lw_statistic which)
 static double result_at(const lw_sensitivity *s, int instance, int column, lw_statistic which)
 {
     if (lw_sweep_status(s->sweep, instance) != LW_OK) return NAN;
-    const lw_statistics of = lw_study_statistics(s->study, instance, column);
+    const lw_statistics of = lw_study_statistics(s->study, instance, s->wanted.at[column].column);
     return pick(&of, which);
 }
 
 double lw_sensitivity_value(const lw_sensitivity *s, int column, lw_statistic which)
 {
     if (!s || column < 0 || column >= s->columns) return NAN;
-    if (s->adjoint) return which == s->statistic ? lwi_adjoint_value(s->adjoint, column) : NAN;
+    if (s->adjoint)
+        return which == lwi_adjoint_statistic(s->adjoint, column)
+                   ? lwi_adjoint_value(s->adjoint, column)
+                   : NAN;
     return result_at(s, 0, column, which);
 }
 
@@ -303,7 +334,9 @@ double lw_sensitivity_at(const lw_sensitivity *s, int parameter, int column, lw_
     if (!s || parameter < 0 || parameter >= s->nby || column < 0 || column >= s->columns)
         return NAN;
     if (s->adjoint)
-        return which == s->statistic ? lwi_adjoint_gradient(s->adjoint, column, parameter) : NAN;
+        return which == lwi_adjoint_statistic(s->adjoint, column)
+                   ? lwi_adjoint_gradient(s->adjoint, column, parameter)
+                   : NAN;
     double f[SIDES], change[3];
     for (int side = 0; side < SIDES; side++)
         f[side] = result_at(s, instance_of(parameter, side), column, which);

@@ -119,7 +119,8 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
       "parameters, or forward: along one run, for any number of columns (optimize: of --fit); "    \
       "optimize: auto (default), what costs less")                                                 \
     X(STATISTIC, "statistic", 0, "WHICH",                                                          \
-      "number of a column: last (default), mean, rms, min, max of its rows")                       \
+      "number of a column: last (default), mean, rms, min, max of its rows; --watch A.rms,B.max: " \
+      "of each its own")                                                                           \
     X(MINIMIZE, "minimize", 0, "MEASURE",                                                          \
       "NAME or NAME.STATISTIC (last, mean, rms, min, max) of a measure or result column")          \
     X(MAXIMIZE, "maximize", 0, "MEASURE", "likewise")                                              \

@@ -6,7 +6,6 @@
 #include <string.h>
 
 enum { MOST = 4096 }; // parameters
-static const char *const statistics[LW_STATISTIC_COUNT] = {"last", "mean", "rms", "min", "max"};
 
 typedef struct names {
     char *text;
@@ -36,7 +35,7 @@ static cli_exit read_statistic(const char *text, lw_statistic *which)
 {
     *which = LW_STATISTIC_LAST;
     for (int i = 0; text && i < LW_STATISTIC_COUNT; i++)
-        if (!strcmp(text, statistics[i])) {
+        if (!strcmp(text, lw_statistic_name((lw_statistic)i))) {
             *which = (lw_statistic)i;
             return CLI_DONE;
         }
@@ -73,12 +72,20 @@ static const char *unit_of(const lw_model *model, const char *name)
     return "";
 }
 
-static void print_column(const lw_model *model, const lw_sensitivity *s, int column,
-                         lw_statistic which)
+// Does the name end in the statistic?
+static bool is_named(const lw_sensitivity *s, int column)
+{
+    const char *name = lw_sensitivity_column(s, column).name, *dot = strrchr(name, '.');
+    return dot && !strcmp(dot + 1, lw_statistic_name(lw_sensitivity_statistic(s, column)));
+}
+
+static void print_column(const lw_model *model, const lw_sensitivity *s, int column)
 {
     const lw_column_info info = lw_sensitivity_column(s, column);
-    printf("\n%s %s = %.12g %s\n", statistics[which], info.name,
-           lw_sensitivity_value(s, column, which), info.unit);
+    const lw_statistic which = lw_sensitivity_statistic(s, column);
+    const bool named = is_named(s, column);
+    printf("\n%s%s%s = %.12g %s\n", named ? "" : lw_statistic_name(which), named ? "" : " ",
+           info.name, lw_sensitivity_value(s, column, which), info.unit);
     for (int k = 0; k < lw_sensitivity_parameters(s); k++) {
         double error;
         const char *name = lw_sensitivity_parameter(s, k), *unit = unit_of(model, name);
@@ -99,21 +106,23 @@ static void print_json(const cli_arguments *arguments, const lw_sensitivity *s, 
     cli_json json = {.file = stdout};
     json_open(&json, NULL, '{');
     json_text(&json, "model", arguments->operand);
-    json_text(&json, "statistic", statistics[which]);
+    json_text(&json, "statistic", lw_statistic_name(which));
     json_open(&json, "columns", '{');
     for (int c = 0; c < lw_sensitivity_columns(s); c++) {
+        const lw_statistic own = lw_sensitivity_statistic(s, c);
         json_open(&json, lw_sensitivity_column(s, c).name, '{');
-        json_number(&json, "value", lw_sensitivity_value(s, c, which));
+        json_text(&json, "statistic", lw_statistic_name(own));
+        json_number(&json, "value", lw_sensitivity_value(s, c, own));
         json_open(&json, "derivative", '{');
         for (int k = 0; k < lw_sensitivity_parameters(s); k++)
             json_number(&json, lw_sensitivity_parameter(s, k),
-                        lw_sensitivity_at(s, k, c, which, NULL));
+                        lw_sensitivity_at(s, k, c, own, NULL));
         json_close(&json, '}');
         json_open(&json, "error", '{');
         for (int k = 0; method == LW_SENSITIVITY_DIFFERENCES && k < lw_sensitivity_parameters(s);
              k++) {
             double error;
-            lw_sensitivity_at(s, k, c, which, &error);
+            lw_sensitivity_at(s, k, c, own, &error);
             json_number(&json, lw_sensitivity_parameter(s, k), error);
         }
         json_close(&json, '}');
@@ -178,7 +187,7 @@ static cli_exit differentiate(const cli_arguments *arguments, const lw_model *mo
             printf("method       %s\n", methods[method]);
         else
             print_runs(s, options, by->n);
-        for (int c = 0; c < lw_sensitivity_columns(s); c++) print_column(model, s, c, which);
+        for (int c = 0; c < lw_sensitivity_columns(s); c++) print_column(model, s, c);
     }
     if (*lw_sensitivity_warning(s) && !arguments->quiet)
         fprintf(stderr, "warning: %s\n", lw_sensitivity_warning(s));

@@ -355,6 +355,15 @@ forces:
         for method in ("differences", "adjoint", "forward"):
             found = self.json(*arguments, method, "--statistic", "max")["columns"]["joint.rail.q0"]
             self.assertAlmostEqual(found["derivative"]["m"], -24e-3, delta=1e-8)
+        for method in ("differences", "adjoint", "forward"):  # v = 6 t: mean 6, rms 12/sqrt(3)
+            found = self.json("sensitivity", path, "--by", "m", "--method", method, "--watch",
+                              "joint.rail.qd0.rms,joint.rail.qd0.mean,joint.rail.q0")["columns"]
+            self.assertEqual([c["statistic"] for c in found.values()], ["last", "mean", "rms"])
+            self.assertAlmostEqual(found["joint.rail.q0"]["derivative"]["m"], -24e-3, delta=1e-8)
+            self.assertAlmostEqual(found["joint.rail.qd0.mean"]["derivative"]["m"], -12e-3, delta=1e-8)
+            self.assertAlmostEqual(found["joint.rail.qd0.rms"]["derivative"]["m"], -24e-3/3**0.5, delta=1e-8)
+        self.assertIn("\njoint.rail.qd0.mean = 6 ", self.run_program("sensitivity", path, "--by", "m", "--method", "adjoint",
+                                                                   "--watch", "joint.rail.qd0.mean"))
         self.assertIn("has no `measures:`",
                       self.run_program("sensitivity", path, "--by", "m", "--method", "adjoint", code=2))
         self.assertIn("--watch", self.run_program("sensitivity", path, "--by", "m", code=2))

@@ -18,22 +18,25 @@ _METHODS = ("differences", "adjoint", "forward")
 class Sensitivity:
     """Derivatives of columns of a run by parameters.
 
-    ``parameters`` and ``columns`` are names, ``values`` [column] those of the model itself, ``derivative``
+    ``parameters`` and ``columns`` are names, ``statistics`` [column] what is differentiated of each, ``values`` [column]
+    those of the model itself, ``derivative``
     [column, parameter] and ``error`` its bound for smooth results; NaN where a variant has failed, for the reason in
     ``failures``. ``warning``: why those of the adjoint may be far from exact, or "". Units are those of the column per unit of the parameter in its file.
     """
 
-    def __init__(self, handle: Any, statistic: int) -> None:
+    def __init__(self, handle: Any) -> None:
         n, m = lib.lw_sensitivity_parameters(handle), lib.lw_sensitivity_columns(handle)
         self.parameters = tuple(ffi.string(lib.lw_sensitivity_parameter(handle, k)).decode() for k in range(n))
         self.columns = tuple(ffi.string(lib.lw_sensitivity_column(handle, c).name).decode() for c in range(m))
-        self.values: Array = np.array([lib.lw_sensitivity_value(handle, c, statistic) for c in range(m)])
+        statistics = [lib.lw_sensitivity_statistic(handle, c) for c in range(m)]
+        self.statistics = tuple(_STATISTICS[which] for which in statistics)
+        self.values: Array = np.array([lib.lw_sensitivity_value(handle, c, statistics[c]) for c in range(m)])
         self.derivative: Array = np.empty((m, n))
         self.error: Array = np.empty((m, n))
         error = ffi.new("double *")
         for c in range(m):
             for k in range(n):
-                self.derivative[c, k] = lib.lw_sensitivity_at(handle, k, c, statistic, error)
+                self.derivative[c, k] = lib.lw_sensitivity_at(handle, k, c, statistics[c], error)
                 self.error[c, k] = error[0]
         texts = (ffi.string(lib.lw_sensitivity_failure(handle, k)).decode() for k in range(n))
         self.warning = ffi.string(lib.lw_sensitivity_warning(handle)).decode()
@@ -55,8 +58,9 @@ def sensitivity(model: Model, by: Union[str, Sequence[str]], *, columns: Optiona
     """Derivatives of results of a run by parameters of the model's file.
 
     :param by: names of parameters of the model's file
-    :param columns: patterns of result columns, "body.tip.*,measure.sag"; default: the measures of the model
-    :param statistic: "last", "mean", "rms" (over the time), "min" or "max" of the rows
+    :param columns: patterns of result columns and names of measures, each with or without a statistic:
+        "body.tip.*,sag.max,joint.A.q0.rms"; default: the measures of the model
+    :param statistic: of names without one: "last", "mean", "rms" (over the time), "min" or "max" of the rows
     :param method: "differences" of six variants for each parameter, in lanes and threads, or "adjoint": one run and one
         sweep back for any number of parameters, or "forward": the same along the run, for any number of columns
     :param step: of the differences, relative to the value of a parameter; 0: 1e-3
@@ -78,4 +82,4 @@ def sensitivity(model: Model, by: Union[str, Sequence[str]], *, columns: Optiona
     found, error = ffi.new("lw_sensitivity **"), ffi.new("lw_error *")
     check(lib.lw_sensitivity_create(model._handle, desc, found, error), error)
     handle = ffi.gc(found[0], lib.lw_sensitivity_destroy)
-    return Sensitivity(handle, _STATISTICS.index(statistic))
+    return Sensitivity(handle)

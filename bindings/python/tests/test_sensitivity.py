@@ -28,6 +28,16 @@ def test_pendulum():
     assert np.isclose(s.values[0], 0.01 / w * math.sin(w), rtol=1e-4)
     assert np.isclose(s.of("measure.angle")["length"], by_w * (-0.5 * w / 1.5) * 1e-3, rtol=1e-4)
     assert abs(s.derivative[0, 1]) < 1e-12 and s.failures == {}
+    several = lw.sensitivity(lw.Model.from_string(PENDULUM, format="yaml"), ["length", "mass"],
+                             columns="angle.max,joint.pivot.qd0.rms,angle", method="adjoint")
+    assert several.columns == ("joint.pivot.qd0.rms", "measure.angle", "measure.angle.max")
+    assert several.statistics == ("rms", "last", "max")
+    assert np.isclose(several.of("measure.angle")["length"], s.of("measure.angle")["length"], rtol=1e-9)
+    alone = lw.sensitivity(lw.Model.from_string(PENDULUM, format="yaml"), ["length"], columns="joint.pivot.qd0",
+                           statistic="rms")
+    assert np.isclose(several.of("joint.pivot.qd0.rms")["length"], alone.derivative[0, 0], rtol=1e-8)
+    with pytest.raises(lw.ArgumentError, match="'median' is no statistic of measure 'angle'"):
+        lw.sensitivity(lw.Model.from_string(PENDULUM, format="yaml"), "mass", columns="angle.median")
     with pytest.raises(lw.ArgumentError, match="statistic"):
         lw.sensitivity(lw.Model.from_string(PENDULUM, format="yaml"), "mass", statistic="median")
     with pytest.raises(lw.ArgumentError, match="length"):

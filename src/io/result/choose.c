@@ -64,10 +64,13 @@ static lw_status no_match(const choosing *c, const char *pattern)
     for (; n < MOST && n < c->all->n; n++) names[n] = c->all->column[n].name;
     const char *near = lwi_nearest(pattern, names, n);
     static const char measure[] = "measure.";
+    const char *bare[MOST];
+    int nbare = 0;
     for (int i = 0; i < n; i++) // the name of a measure alone
-        if (!strncmp(names[i], measure, sizeof measure - 1) &&
-            !strcmp(names[i] + sizeof measure - 1, pattern))
-            near = names[i];
+        if (!strncmp(names[i], measure, sizeof measure - 1))
+            bare[nbare++] = names[i] + sizeof measure - 1;
+    const char *alone = near && strchr(pattern, '.') ? NULL : lwi_nearest(pattern, bare, nbare);
+    if (alone) near = alone - (sizeof measure - 1);
     return lwi_fail(c->error, LW_ERR_ARGUMENT, "columns: no column matches '%s'%s%s%s", pattern,
                     near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
