@@ -163,165 +163,47 @@ lw_status lwi_tree_derivatives_create(const lw_model *model, lwi_arena *arena,
 
 // ---------------------------------------------------------------------------------------- subtrees
 
-static void subtree_apply(const lwi_subtree *s, const double x[6], double out[6])
-{
-    inertia_mul(out, s->m, s->h, s->J, x);
-}
-
-// B x and B'x.
-static void velocity_apply(const lwi_subtree *s, const double x[6], double out[6])
-{
-    v3_cross(out, x + 3, s->p);
-    v3_scale(out, 2, out);
-    m3_mul_v(out + 3, s->Ba, x + 3);
-}
-
-static void velocity_apply_t(const lwi_subtree *s, const double x[6], double w[3])
-{
-    double rotated[3];
-    m3_tmul_v(w, s->Ba, x + 3);
-    v3_cross(rotated, s->p, x);
-    v3_axpy(w, 2, rotated);
-}
-
-// The lower half of B: W~ J - J W~ is symmetric.
-static void velocity_matrix(const lwi_subtree *s, const double V[6], double Ba[9])
-{
-    const double *w = V + 3, *J = s->J, *h = s->h;
-    const double xy = w[1] * J[5] - w[2] * J[1] + w[2] * J[0] - w[0] * J[4],
-                 xz = w[1] * J[2] - w[2] * J[5] + w[0] * J[3] - w[1] * J[0],
-                 yz = w[2] * J[4] - w[0] * J[2] + w[0] * J[1] - w[1] * J[3];
-    double l[3];
-    s3_mul_v(l, J, w);
-    Ba[0] = 2 * (w[1] * J[4] - w[2] * J[3] + h[1] * V[1] + h[2] * V[2]);
-    Ba[4] = 2 * (w[2] * J[3] - w[0] * J[5] + h[0] * V[0] + h[2] * V[2]);
-    Ba[8] = 2 * (w[0] * J[5] - w[1] * J[4] + h[0] * V[0] + h[1] * V[1]);
-    Ba[1] = xy + l[2] - 2 * V[0] * h[1], Ba[3] = xy - l[2] - 2 * V[1] * h[0];
-    Ba[2] = xz - l[1] - 2 * V[0] * h[2], Ba[6] = xz + l[1] - 2 * V[2] * h[0];
-    Ba[5] = yz + l[0] - 2 * V[1] * h[2], Ba[7] = yz - l[0] - 2 * V[2] * h[1];
-}
-
-// The body of a node alone; `last`: the element that carries it, NULL: the ground.
-static void subtree_own(const lwi_node *node, const double R[9], const double r[3],
-                        const lwi_screw *last, lwi_subtree *s)
-{
-    double rotated[3], f[6], P[6];
-    *s = (lwi_subtree){.m = node->mass};
-    m3_mul_v(rotated, R, node->h);
-    s3_rotate(s->J, R, node->J);
-    s3_shift(s->J, node->mass, rotated, r);
-    v3_scale(s->h, node->mass, r);
-    v3_add(s->h, s->h, rotated);
-    if (!last) return;
-    subtree_apply(s, last->V, P);
-    v3_copy(s->p, P);
-    velocity_matrix(s, last->V, s->Ba);
-    subtree_apply(s, last->A, s->f);
-    force_cross(f, last->V, P);
-    v6_add(s->f, s->f, f);
-}
-
 void lwi_tree_inertial_wrench(const double inertia[10], const double R[9], const double r[3],
                               const lwi_screw *last, double f[6])
 {
-    lwi_node node = {.mass = inertia[0]};
-    lwi_subtree s;
-    for (int i = 0; i < 3; i++) node.h[i] = inertia[1 + i];
-    for (int i = 0; i < 6; i++) node.J[i] = inertia[4 + i];
-    subtree_own(&node, R, r, last, &s);
-    v6_copy(f, s.f);
-}
-
-static void subtree_add(lwi_subtree *a, const lwi_subtree *b)
-{
-    a->m += b->m;
-    v3_add(a->h, a->h, b->h);
-    v3_add(a->p, a->p, b->p);
-    for (int i = 0; i < 6; i++) a->J[i] += b->J[i];
-    for (int i = 0; i < 9; i++) a->Ba[i] += b->Ba[i];
-    v6_add(a->f, a->f, b->f);
+    double h[3], J[6], P[6], gyro[6];
+    v6_zero(f);
+    if (!last) return;
+    m3_mul_v(h, R, inertia + 1);
+    s3_rotate(J, R, inertia + 4);
+    s3_shift(J, inertia[0], h, r);
+    v3_axpy(h, inertia[0], r);
+    inertia_mul(P, inertia[0], h, J, last->V);
+    inertia_mul(f, inertia[0], h, J, last->A);
+    force_cross(gyro, last->V, P);
+    v6_add(f, f, gyro);
 }
 
 static void sum_subtrees(const lw_model *model, lwi_tree_derivatives *d, const lwi_tree_work *work)
 {
-    for (int k = 0; k < model->nnode; k++) {
-        const int last = d->screws.last[k];
-        subtree_own(&model->node[k], work->R[k], work->r[k],
-                    last < 0 ? NULL : &d->screws.screw[last], &d->subtree[k]);
+    const lwi_derivative_kernels *kernels = kernels_of();
+    kernels->find_subtrees(model, &d->screws, work->R, work->r, d->subtree);
+    for (int k = 0; d->inertia && k < model->nnode; k++) {
         const lwi_subtree *own = &d->subtree[k];
-        if (d->inertia) inertia_rigid(&d->inertia[k], own->m, own->h, own->J);
+        inertia_rigid(&d->inertia[k], own->m, own->h, own->J);
     }
-    for (int k = model->nnode - 1; k >= 0; k--) {
-        const int parent = model->node[k].parent;
-        if (parent >= 0) subtree_add(&d->subtree[parent], &d->subtree[k]);
-    }
+    kernels->sum_subtrees(model, d->subtree);
 }
 
 // ------------------------------------------------------------------------------------------ speeds
-
-// psi, psi2 and drift of speed i.
-static void fill_speed(const lw_model *model, lwi_tree_derivatives *d, int i)
-{
-    const lwi_screws *s = &d->screws;
-    const lwi_screw *e = &s->screw[s->of_speed[i]];
-    const double base[6] = {-model->gravity[0], -model->gravity[1], -model->gravity[2]};
-    static const double still[6];
-    const double *V_before = e->before < 0 ? still : s->screw[e->before].V;
-    const double *A_before = e->before < 0 ? base : s->screw[e->before].A;
-    const double *V = e->follows ? V_before : e->V, *A = e->follows ? A_before : e->A;
-    const double *S = s->S[i];
-    double *rate = d->rate[i], rate2[6], drift[6], term[6];
-    motion_cross(rate, V, S);
-    motion_cross(rate2, A, S);
-    motion_cross(term, V, rate);
-    v6_add(rate2, rate2, term);
-    if (e->nspeed == 1) { // V_before x S is V_after x S
-        v6_add(drift, rate, rate);
-    } else {
-        motion_cross(drift, V_before, S);
-        motion_cross(term, e->V, S);
-        v6_add(drift, drift, term);
-    }
-    for (int c = 0; c < 6; c++) {
-        d->arrays.S[c][i] = S[c];
-        d->arrays.rate2[c][i] = rate2[c];
-        d->arrays.drift[c][i] = drift[c];
-    }
-    for (int c = 0; c < 3; c++) d->arrays.rate_w[c][i] = rate[3 + c];
-}
 
 static void take(double *const *array, int i, double out[6])
 {
     for (int c = 0; c < 6; c++) out[c] = array[c][i];
 }
 
-// @param tilt  S x* f of the subtree
-static void terms_of(const lwi_tree_derivatives *d, int i, lwi_speed_terms *to, double tilt[6])
-{
-    const lwi_screws *s = &d->screws;
-    const lwi_subtree *tree = &d->subtree[s->screw[s->of_speed[i]].node];
-    double rate2[6], drift[6], part[6];
-    take(d->arrays.rate2, i, rate2);
-    take(d->arrays.drift, i, drift);
-    subtree_apply(tree, s->S[i], to->IS);
-    velocity_apply_t(tree, s->S[i], to->Bt);
-    subtree_apply(tree, rate2, to->q);
-    velocity_apply(tree, d->rate[i], part);
-    v6_add(to->q, to->q, part);
-    force_cross(tilt, s->S[i], tree->f);
-    v6_add(to->q, to->q, tilt);
-    subtree_apply(tree, drift, to->v);
-    velocity_apply(tree, s->S[i], part);
-    v6_add(to->v, to->v, part);
-}
-
 // Within one element of several speeds: axes that follow rotate with each column, so that S x* f drops out in the rows
 // inboard too; axes that do not are no outboard rows of each other.
-static void correct_element(lwi_tree_derivatives *d, int i, const double tilt[6], double *row_q,
-                            double *column_q)
+static void correct_element(lwi_tree_derivatives *d, int i, double *row_q, double *column_q)
 {
     const lwi_screws *s = &d->screws;
     const lwi_screw *e = &s->screw[s->of_speed[i]];
+    const double *tilt = d->terms[i].tilt;
     for (int k = e->speed; k < i; k++) {
         if (e->follows)
             column_q[k] -= v6_dot(s->S[k], tilt);
@@ -330,31 +212,13 @@ static void correct_element(lwi_tree_derivatives *d, int i, const double tilt[6]
     }
 }
 
-// to[k][i] := from[i][k] for the speeds k on the way from speed i to the ground; in blocks of speeds that follow each
-// other, because columns of large matrices share lines of the cache.
-static void mirror(const lwi_tree_derivatives *d, int n, const double *from, double *to)
-{
-    enum { BLOCK = 8 };
-    const size_t N = (size_t)n;
-    for (int first = 0, end; first < n; first = end) {
-        end = first + 1;
-        while (end < n && end < first + BLOCK && d->next[end] == end - 1) end++;
-        for (int last = d->next[first]; last >= 0; last = d->next[d->next_run[last]])
-            for (int k = d->next_run[last]; k <= last; k++)
-                for (int i = first; i < end; i++)
-                    to[(size_t)k * N + (size_t)i] = from[(size_t)i * N + (size_t)k];
-        for (int i = first + 1; i < end; i++)
-            for (int k = first; k < i; k++)
-                to[(size_t)k * N + (size_t)i] = from[(size_t)i * N + (size_t)k];
-    }
-}
-
 static void fill(const lw_model *model, lwi_tree_derivatives *d, const lwi_tree_work *work,
                  double t, const double *v, const double *vdot)
 {
     lwi_screws_evaluate(model, &d->screws, work, t, v, vdot);
     sum_subtrees(model, d, work);
-    for (int i = 0; i < model->tree_nv; i++) fill_speed(model, d, i);
+    kernels_of()->fill_speeds(model, &d->screws, &d->arrays, d->rate);
+    kernels_of()->fill_terms(model, &d->screws, d->subtree, &d->arrays, d->rate, d->terms);
 }
 
 void lwi_tree_inertial_derivatives(const lw_model *model, lwi_tree_derivatives *d,
@@ -368,21 +232,15 @@ void lwi_tree_inertial_derivatives(const lw_model *model, lwi_tree_derivatives *
     memset(by_q, 0, N * N * sizeof *by_q);
     memset(by_v, 0, N * N * sizeof *by_v);
     if (M) memset(M, 0, N * N * sizeof *M);
-    for (int i = 0; i < n; i++) {
-        const size_t row = (size_t)i * N;
-        const lwi_speed_entries to = {by_q + row, by_v + row, M ? M + row : NULL, d->column_q + row,
-                                      d->column_v + row};
-        lwi_speed_terms terms;
-        double tilt[6];
-        terms_of(d, i, &terms, tilt);
-        for (int k = i; k >= 0; k = d->next[d->next_run[k]])
-            kernels->entries(&d->arrays, &terms, d->next_run[k], k - d->next_run[k] + 1, to);
-        correct_element(d, i, tilt, to.row_q, to.column_q);
-        if (M) to.M[i] += model->tree_rotor[i];
+    kernels->entries(n, d->next, d->next_run, &d->arrays, d->terms,
+                     &(lwi_speed_entries){by_q, by_v, M, d->column_q, d->column_v});
+    for (size_t i = 0; i < N; i++) {
+        correct_element(d, (int)i, by_q + i * N, d->column_q + i * N);
+        if (M) M[i * N + i] += model->tree_rotor[i];
     }
-    mirror(d, n, d->column_q, by_q);
-    mirror(d, n, d->column_v, by_v);
-    if (M) mirror(d, n, M, M);
+    kernels->mirror(n, d->next, d->next_run, d->column_q, by_q);
+    kernels->mirror(n, d->next, d->next_run, d->column_v, by_v);
+    if (M) kernels->mirror(n, d->next, d->next_run, M, M);
 }
 
 // ---------------------------------------------------------------------------------------- products
@@ -391,9 +249,7 @@ void lwi_tree_inertial_begin(const lw_model *model, lwi_tree_derivatives *d,
                              const lwi_tree_work *work, double t, const double *v,
                              const double *vdot)
 {
-    double tilt[6];
     fill(model, d, work, t, v, vdot);
-    for (int i = 0; i < model->tree_nv; i++) terms_of(d, i, &d->terms[i], tilt);
 }
 
 // As correct_element, times u: of the speeds of an element before i.
@@ -401,9 +257,7 @@ static void correct_product(lwi_tree_derivatives *d, int i, const double *u, dou
 {
     const lwi_screws *s = &d->screws;
     const lwi_screw *e = &s->screw[s->of_speed[i]];
-    double tilt[6];
-    if (i == e->speed) return;
-    force_cross(tilt, s->S[i], d->subtree[e->node].f);
+    const double *tilt = d->terms[i].tilt;
     for (int k = e->speed; k < i; k++) {
         if (e->follows)
             by_q[i] -= u[k] * v6_dot(s->S[k], tilt);

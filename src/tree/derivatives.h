@@ -10,15 +10,6 @@
 #include "tree/screws.h"
 #include "tree/simd/derivatives.h"
 
-/** Mass, first moment and inertia about the world's origin of a subtree, world axes; the matrix B of velocities; the
- *  wrench that inertia needs. */
-typedef struct lwi_subtree {
-    double m, h[3], J[6];
-    double p[3];  ///< linear momentum: the upper half of B is -2 p x
-    double Ba[9]; ///< lower half of B, which acts on angular velocities
-    double f[6];
-} lwi_subtree;
-
 typedef struct lwi_tree_derivatives {
     lwi_screws screws;
     lwi_subtree *subtree;    ///< [nnode]
@@ -28,7 +19,7 @@ typedef struct lwi_tree_derivatives {
         *next_run; ///< [tree_nv] speed before it on the way to the ground, -1: none; first of its run
     int *lower, *run; ///< the same in the order of the nodes: next lower index on this way
     double *column_q, *column_v;  ///< [tree_nv]^2 columns, transposed
-    lwi_speed_terms *terms;       ///< [tree_nv] of lwi_tree_inertial_products
+    lwi_speed_terms *terms;       ///< [tree_nv]
     double (*way)[6], (*load)[9]; ///< [elements] its sums: from the ground outward, and inward
     double *
         block; ///< [tree_nv][LWI_DERIVATIVE_STRIDE(tree_nv)] scratch; deep: [tree_nv][LWI_DERIVATIVE_COLUMNS]

@@ -186,18 +186,70 @@ static void compare_ways(const deep_tree *c, int n, const double *M, const doubl
 }
 
 // At the state of the tree, with accelerations of zero.
-static void evaluate(deep_tree *c, double *by_q, double *by_v, double *M)
+static void evaluate(deep_tree *c, lwi_tree_work *work, double *by_q, double *by_v, double *M)
 {
     const lw_model *m = c->tree.model;
     double *vdot = lwt_reals(m->tree_nv);
-    lwi_tree_work work;
-    assert_int_equal(lwi_tree_work_create(m, &c->arena, &work), LW_OK);
-    lwi_tree_position(m, c->tree.t, c->tree.q, work.link);
-    lwi_tree_rates(m, c->tree.t, c->tree.v, work.link);
-    lwi_tree_world(m, work.link, work.R, work.r);
-    lwi_tree_inertial_derivatives(m, &c->d, &work, c->tree.t, c->tree.v, vdot, by_q, by_v, M);
+    assert_int_equal(lwi_tree_work_create(m, &c->arena, work), LW_OK);
+    lwi_tree_position(m, c->tree.t, c->tree.q, work->link);
+    lwi_tree_rates(m, c->tree.t, c->tree.v, work->link);
+    lwi_tree_world(m, work->link, work->R, work->r);
+    lwi_tree_inertial_derivatives(m, &c->d, work, c->tree.t, c->tree.v, vdot, by_q, by_v, M);
     assert_int_equal(lwi_tree_factor_mass(m, &c->d, NULL), -1);
     free(vdot);
+}
+
+/** What kernels of one build make of bodies and speeds. */
+typedef struct contributions {
+    lwi_subtree *subtree;
+    lwi_speed_terms *terms;
+    double (*rate)[6], *entries; // [5][n][n]
+} contributions;
+
+static contributions contributions_by(const lwi_derivative_kernels *kernels, const deep_tree *c,
+                                      const lwi_tree_work *work, double *mirrored)
+{
+    const lw_model *m = c->tree.model;
+    const int n = m->tree_nv, squares = n * n;
+    contributions to = {calloc((size_t)m->nnode, sizeof *to.subtree),
+                        calloc((size_t)n, sizeof *to.terms), calloc((size_t)n, sizeof *to.rate),
+                        lwt_reals(5 * squares)};
+    double *e = to.entries;
+    kernels->find_subtrees(m, &c->d.screws, work->R, work->r, to.subtree);
+    kernels->sum_subtrees(m, to.subtree);
+    kernels->fill_speeds(m, &c->d.screws, &c->d.arrays, to.rate);
+    kernels->fill_terms(m, &c->d.screws, to.subtree, &c->d.arrays, to.rate, to.terms);
+    kernels->entries(
+        n, c->d.next, c->d.next_run, &c->d.arrays, to.terms,
+        &(lwi_speed_entries){e, e + squares, e + 2 * squares, e + 3 * squares, e + 4 * squares});
+    kernels->mirror(n, c->d.next, c->d.next_run, e, mirrored);
+    return to;
+}
+
+static void free_contributions(contributions *c)
+{
+    free(c->subtree), free(c->terms), free(c->rate), free(c->entries);
+}
+
+static void check_contributions(const deep_tree *c, const lwi_tree_work *work)
+{
+    const lw_model *m = c->tree.model;
+    const size_t n = (size_t)m->tree_nv;
+    double *mirrored = lwt_reals((int)(n * n)), *again = lwt_reals((int)(n * n));
+    contributions one =
+        contributions_by(lwi_derivative_kernels_of(LWI_ISA_SCALAR), c, work, mirrored);
+    for (int isa = LWI_ISA_SCALAR + 1; isa <= lwi_isa_of(0); isa++) {
+        if (!lwi_derivative_kernels_of(isa)) continue;
+        contributions to = contributions_by(lwi_derivative_kernels_of(isa), c, work, again);
+        assert_memory_equal(one.subtree, to.subtree, (size_t)m->nnode * sizeof *one.subtree);
+        assert_memory_equal(one.terms, to.terms, n * sizeof *one.terms);
+        assert_memory_equal(one.rate, to.rate, n * sizeof *one.rate);
+        assert_memory_equal(one.entries, to.entries, 5 * n * n * sizeof(double));
+        assert_memory_equal(mirrored, again, n * n * sizeof *again);
+        free_contributions(&to);
+    }
+    free_contributions(&one);
+    free(mirrored), free(again);
 }
 
 static void check_widths(deep_tree *c)
@@ -206,7 +258,9 @@ static void check_widths(deep_tree *c)
     const int n = c->tree.model->tree_nv, squares = n * n;
     double *by_q = lwt_reals(squares), *by_v = lwt_reals(squares), *M = lwt_reals(squares),
            *out = lwt_reals(SQUARES * squares), *other = lwt_reals(SQUARES * squares);
-    evaluate(c, by_q, by_v, M);
+    lwi_tree_work work;
+    evaluate(c, &work, by_q, by_v, M);
+    check_contributions(c, &work);
     solve_by(lwi_derivative_kernels_of(LWI_ISA_SCALAR), &c->d, n, M, by_q, out);
     for (int isa = LWI_ISA_SCALAR + 1; isa <= widest; isa++) {
         if (!lwi_derivative_kernels_of(isa)) continue;

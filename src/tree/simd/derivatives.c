@@ -4,6 +4,9 @@
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
+#if defined __AVX__
+#include <immintrin.h>
+#endif
 
 // about functions that pass vectors: all of them are inlined
 #pragma GCC diagnostic ignored "-Wpsabi"
@@ -18,18 +21,51 @@ enum { W = 2 };
 #endif
 typedef double row __attribute__((vector_size(8 * W), may_alias, aligned(8)));
 
+#define LWI_UNROLL _Pragma("GCC unroll 16")
+
 static inline row load(const double *x)
 {
     return *(const row *)x;
 }
 
-static inline void store(double *x, row value, int count)
+// Of the first `count` lanes, fewer than all.
+#if defined __AVX512F__
+static inline void store_part(double *x, row value, int count)
 {
-    if (count >= W)
-        *(row *)x = value;
-    else
-        memcpy(x, &value, (size_t)count * sizeof *x);
+    _mm512_mask_storeu_pd(x, (__mmask8)((1u << count) - 1), (__m512d)value);
 }
+static inline row load_part(const double *x, int count)
+{
+    return (row)_mm512_maskz_loadu_pd((__mmask8)((1u << count) - 1), x);
+}
+#elif defined __AVX__
+static inline __m256i lanes_before(int count)
+{
+    static const long long first[2 * W] = {-1, -1, -1, -1};
+    return _mm256_loadu_si256((const __m256i *)(first + W - count));
+}
+static inline void store_part(double *x, row value, int count)
+{
+    _mm256_maskstore_pd(x, lanes_before(count), (__m256d)value);
+}
+static inline row load_part(const double *x, int count)
+{
+    return (row)_mm256_maskload_pd(x, lanes_before(count));
+}
+#else
+static inline void store_part(double *x, row value, int count)
+{
+    memcpy(x, &value, (size_t)count * sizeof *x);
+}
+static inline row load_part(const double *x, int count)
+{
+    row value = {0};
+    memcpy(&value, x, (size_t)count * sizeof *x);
+    return value;
+}
+#endif
+
+#include "tree/simd/terms.inl"
 
 static inline row dot6(double *const *a, int k, const double *b)
 {
@@ -42,16 +78,64 @@ static inline row dot3(double *const *a, int k, const double *b)
     return load(a[0] + k) * b[0] + load(a[1] + k) * b[1] + load(a[2] + k) * b[2];
 }
 
-static void entries(const lwi_speed_arrays *a, const lwi_speed_terms *i, int first, int count,
-                    lwi_speed_entries to)
+static inline void store_entries(int n, double *const to[5], size_t at, const row value[5],
+                                 int count)
 {
+    if (count >= W) {
+        LWI_UNROLL
+        for (int i = 0; i < n; i++) *(row *)(to[i] + at) = value[i];
+    } else {
+        LWI_UNROLL
+        for (int i = 0; i < n; i++) store_part(to[i] + at, value[i], count);
+    }
+}
+
+// Entries of row i and, transposed, of column i, at speeds first ... first + count - 1; n: 5, or 4 without M.
+static inline void entries_of(int n, const lwi_speed_arrays *a, const lwi_speed_terms *i, int first,
+                              int count, size_t at, double *const to[5])
+{
+    row value[5];
     for (int k = first; k < first + count; k += W) {
-        const int n = first + count - k;
-        store(to.column_q + k, dot6(a->S, k, i->q), n);
-        store(to.column_v + k, dot6(a->S, k, i->v), n);
-        if (to.M) store(to.M + k, dot6(a->S, k, i->IS), n);
-        store(to.row_q + k, dot6(a->rate2, k, i->IS) + dot3(a->rate_w, k, i->Bt), n);
-        store(to.row_v + k, dot6(a->drift, k, i->IS) + dot3(a->S + 3, k, i->Bt), n);
+        value[0] = dot6(a->S, k, i->q);
+        value[1] = dot6(a->S, k, i->v);
+        value[2] = dot6(a->rate2, k, i->IS) + dot3(a->rate_w, k, i->Bt);
+        value[3] = dot6(a->drift, k, i->IS) + dot3(a->S + 3, k, i->Bt);
+        if (n > 4) value[4] = dot6(a->S, k, i->IS);
+        store_entries(n, to, at + (size_t)k, value, first + count - k);
+    }
+}
+
+static void entries(int n, const int *next, const int *run, const lwi_speed_arrays *arrays,
+                    const lwi_speed_terms *terms, const lwi_speed_entries *e)
+{
+    double *const to[5] = {e->column_q, e->column_v, e->row_q, e->row_v, e->M};
+    for (int i = 0; i < n; i++)
+        for (int k = i; k >= 0; k = next[run[k]]) {
+            const size_t at = (size_t)i * (size_t)n;
+            if (e->M)
+                entries_of(5, arrays, &terms[i], run[k], k - run[k] + 1, at, to);
+            else
+                entries_of(4, arrays, &terms[i], run[k], k - run[k] + 1, at, to);
+        }
+}
+
+// In blocks of speeds that follow each other, because columns of large matrices share lines of the cache.
+static void mirror(int n, const int *next, const int *run, const double *from, double *to)
+{
+    enum { BLOCK = 8 };
+    const size_t N = (size_t)n;
+    for (int first = 0, end; first < n; first = end) {
+        end = first + 1;
+        while (end < n && end < first + BLOCK && next[end] == end - 1) end++;
+        for (int last = next[first]; last >= 0; last = next[run[last]])
+            for (int k = run[last]; k <= last; k++)
+                for (int i = first; i < end; i++)
+                    to[(size_t)k * N + (size_t)i] = from[(size_t)i * N + (size_t)k];
+        for (int i = first + 1; i < end; i++) {
+            const double *row_of = from + (size_t)i * N + (size_t)first;
+            double *column = to + (size_t)first * N + (size_t)i;
+            for (int k = first; k < i; k++, column += N) *column = *row_of++;
+        }
     }
 }
 
@@ -60,7 +144,8 @@ static inline void subtract(double *a, double s, const double *b, int first, int
 {
     int j = first;
     for (; j + W <= last + 1; j += W) *(row *)(a + j) = load(a + j) - s * load(b + j);
-    for (; j <= last; j++) a[j] -= s * b[j];
+    const int left = last + 1 - j;
+    if (left > 0) store_part(a + j, load_part(a + j, left) - s * load_part(b + j, left), left);
 }
 
 static int factor(int n, const int *lower, const int *run, double *M)
@@ -76,8 +161,6 @@ static int factor(int n, const int *lower, const int *run, double *M)
     }
     return -1;
 }
-
-#define LWI_UNROLL _Pragma("GCC unroll 16")
 
 // `width` columns of rows of `stride` numbers; width: a constant at each call.
 static inline void solve_block(int width, int n, const int *lower, const double *L, double *block,
@@ -317,4 +400,5 @@ static void multiply(int rows, int inner, int n, const double *A, const double *
 #define TABLE(isa) TABLE_2(isa)
 extern const lwi_derivative_kernels TABLE(ISA);
 const lwi_derivative_kernels TABLE(ISA) = {
-    entries, factor, solve, solve_articulated, inverse_articulated, multiply};
+    find_subtrees, sum_subtrees, fill_speeds,       fill_terms,          entries, mirror,
+    factor,        solve,        solve_articulated, inverse_articulated, multiply};

@@ -5,6 +5,8 @@
 #ifndef LWI_TREE_SIMD_DERIVATIVES_H
 #define LWI_TREE_SIMD_DERIVATIVES_H
 
+#include "tree/screws.h"
+
 /** Arrays over the speeds, [n + LWI_DERIVATIVE_BLOCK] each, one for each component. */
 typedef struct lwi_speed_arrays {
     double *S[6], *rate_w[3], *rate2[6], *drift[6];
@@ -29,20 +31,42 @@ typedef struct lwi_articulated_tree {
     double *load;            ///< [n][6][LWI_DERIVATIVE_COLUMNS] of speeds with branches
 } lwi_articulated_tree;
 
+/** Mass, first moment and inertia about the world's origin of a subtree, world axes; the matrix B of velocities; the
+ *  wrench that inertia needs. */
+typedef struct lwi_subtree {
+    double m, h[3], J[6];
+    double p[3];  ///< linear momentum: the upper half of B is -2 p x
+    double Ba[9]; ///< lower half of B, which acts on angular velocities
+    double f[6];
+} lwi_subtree;
+
 /** What a speed i contributes to its column (q, v) and to its row (IS, Bt); derivatives.c. */
 typedef struct lwi_speed_terms {
     double q[6], v[6], IS[6], Bt[3];
+    double tilt[6]; ///< S x* f of the subtree
 } lwi_speed_terms;
 
-/** Entries of row i and, transposed, of column i, at the index of the other speed. */
+/** Matrices [n][n]: entries of row i and, transposed, of column i, at the index of the other speed. */
 typedef struct lwi_speed_entries {
     double *row_q, *row_v, *M, *column_q, *column_v;
 } lwi_speed_entries;
 
 typedef struct lwi_derivative_kernels {
-    /** The entries of speeds first ... first + count - 1; those of M only where it is not NULL. */
-    void (*entries)(const lwi_speed_arrays *arrays, const lwi_speed_terms *terms, int first,
-                    int count, lwi_speed_entries entries);
+    /** The bodies of nodes alone, with link frames (R, r); then sums over those outboard. */
+    void (*find_subtrees)(const lw_model *model, const lwi_screws *screws, double (*R)[9],
+                          double (*r)[3], lwi_subtree *subtree);
+    void (*sum_subtrees)(const lw_model *model, lwi_subtree *subtree);
+    /** S, psi, psi2 and drift of all speeds.  @param rate  psi again */
+    void (*fill_speeds)(const lw_model *model, const lwi_screws *screws,
+                        const lwi_speed_arrays *arrays, double (*rate)[6]);
+    void (*fill_terms)(const lw_model *model, const lwi_screws *screws, const lwi_subtree *subtree,
+                       const lwi_speed_arrays *arrays, double (*rate)[6], lwi_speed_terms *terms);
+    /** Entries of all speeds on the way from each to the ground; those of M only where it is not NULL.
+     *  @param next, run  [n] of lwi_tree_derivatives: next, next_run */
+    void (*entries)(int n, const int *next, const int *run, const lwi_speed_arrays *arrays,
+                    const lwi_speed_terms *terms, const lwi_speed_entries *entries);
+    /** to[k][i] := from[i][k] for the speeds k on the way from speed i to the ground, [n][n]. */
+    void (*mirror)(int n, const int *next, const int *run, const double *from, double *to);
     /** M = L'L; M [n][n], its lower triangle is read and becomes L, with inverse diagonal.
      *  @param lower  [n] next lower speed on the way to the ground, -1: none;  @param run  [n] first of its run
      *  @return -1, or the first speed with a pivot that is not positive */
