@@ -17,6 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #ifdef __SIZEOF_INT128__
 
 enum { DIGITS = 17, MANTISSA = 52, BIAS = 1075, EXACT = 54, STEP = 27, FIRST = -11, CLOSE = 8 };
@@ -149,8 +153,8 @@ static inline bool scaled(uint64_t m, int e, int k, uint64_t *whole)
 // At most log10 x, and not less by more than 0.03; x is of the highest 31 bits of its number.
 static inline int decimal_exponent(int64_t high)
 {
-    const int64_t log2 = high - ((int64_t)1023 << 20); // in 2^-20, a chord of the logarithm
-    return (int)((log2 * 323228496 - ((int64_t)1 << 31)) >> 50);
+    enum { LOG = 323228496 }; // log10 2 in 2^-30, of a chord of the logarithm in 2^-20
+    return (int)((high * LOG - (((int64_t)1023 << 20) * LOG + ((int64_t)1 << 31))) >> 50);
 }
 
 // The digits of m 2^e, m from 2^52 to 2^53, as an integer from 10^16 on, and the decimal exponent of the first one; X: at
@@ -160,8 +164,9 @@ static inline bool find_digits(uint64_t m, int e, int X, uint64_t *digits, int *
     if (!scaled(m, e, DIGITS - 1 - X, digits)) return false;
     if (__builtin_expect(*digits >= 10 * (uint64_t)SMALLEST, 0))
         if (!scaled(m, e, DIGITS - 1 - ++X, digits)) return false;
+    LWI_ASSERT(*digits >= SMALLEST);
     *exponent = X;
-    return *digits >= SMALLEST;
+    return true;
 }
 
 // The same of the bits of a double; false also for zeros, infinities and what is no number.
@@ -180,9 +185,44 @@ static inline bool find_digits_of(uint64_t bits, uint64_t *digits, int *exponent
     return find_digits(m << zeros, e, decimal_exponent(high), digits, exponent);
 }
 
-// Eight digits of a number below 10^8, one in a byte, the first one in the lowest: halves, pairs and single digits side by
-// side.  Quotients by multiplication: of numbers below 10^8 by 10^4, below 10^4 by 100, below 100 by 10.  With
-// x = a q + r, q + 2^n r is 2^n x + (1 - 2^n a) q.
+// Sixteen digits of two numbers below 10^8, one in a byte, the first one in the lowest: halves, pairs and single digits side
+// by side.  Quotients by multiplication: of numbers below 10^8 by 10^4, below 10^4 by 100, below 100 by 10.  With x = a q + r,
+// q + 2^n r is 2^n x + (1 - 2^n a) q.
+#ifdef __SSE2__
+
+typedef __m128i sixteen;
+
+static inline sixteen digits_of_words(uint64_t high, uint64_t low)
+{
+    const __m128i number = _mm_set_epi64x((int64_t)low, (int64_t)high);
+    const __m128i half = _mm_srli_epi64(_mm_mul_epu32(number, _mm_set1_epi64x(3518437209)), 45);
+    const __m128i second = _mm_sub_epi32(number, _mm_mul_epu32(half, _mm_set1_epi64x(10000)));
+    const __m128i halves = _mm_or_si128(half, _mm_slli_epi64(second, 32));
+    const __m128i hundreds = _mm_srli_epi16(_mm_mulhi_epu16(halves, _mm_set1_epi16(5243)), 3);
+    const __m128i ones = _mm_sub_epi16(halves, _mm_madd_epi16(hundreds, _mm_set1_epi16(100)));
+    const __m128i pairs = _mm_or_si128(hundreds, _mm_slli_epi32(ones, 16));
+    const __m128i tenth = _mm_set1_epi16(6554), tens = _mm_mulhi_epu16(pairs, tenth);
+    const __m128i last = _mm_mulhi_epu16(_mm_mullo_epi16(pairs, tenth), _mm_set1_epi16(10));
+    return _mm_or_si128(tens, _mm_slli_epi16(last, 8));
+}
+
+// A bit for each digit that is not 0.
+static inline unsigned not_zero(sixteen digits)
+{
+    return 0xffffu ^ (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(digits, _mm_setzero_si128()));
+}
+
+static inline void put_sixteen(char *to, sixteen digits)
+{
+    _mm_storeu_si128((__m128i *)to, _mm_or_si128(digits, _mm_set1_epi8('0')));
+}
+
+#else
+
+typedef struct sixteen {
+    uint64_t word[2];
+} sixteen;
+
 static inline uint64_t digits_of_word(uint64_t number)
 {
     const uint64_t half = number * 3518437209u >> 45;
@@ -193,25 +233,17 @@ static inline uint64_t digits_of_word(uint64_t number)
     return (pairs << 8) + (1 - ((uint64_t)10 << 8)) * tens;
 }
 
-// How many of eight digits there are without the zeros at the end.
-static inline int significant(uint64_t digits)
+static inline sixteen digits_of_words(uint64_t high, uint64_t low)
 {
-    return digits ? (63 ^ __builtin_clzll(digits)) / 8 + 1 : 0;
+    return (sixteen){{digits_of_word(high), digits_of_word(low)}};
 }
 
-// The 17 digits of a number: the first one, and eight each; and how many there are without the zeros at the end.
-typedef struct figures {
-    uint64_t high, low;
-    int first, n;
-} figures;
-
-// Of a number from 10^16 to 10^17.
-static inline figures figures_of(uint64_t number)
+// A number whose highest bit is that of the last digit that is not 0.
+static inline unsigned not_zero(sixteen digits)
 {
-    const uint64_t nine = number / EIGHT, first = nine / EIGHT;
-    const uint64_t high = digits_of_word(nine - EIGHT * first),
-                   low = digits_of_word(number - EIGHT * nine);
-    return (figures){high, low, (int)first, low ? 9 + significant(low) : 1 + significant(high)};
+    const bool low = digits.word[1] != 0;
+    const uint64_t word = digits.word[low];
+    return word ? 1u << ((63 ^ __builtin_clzll(word)) / 8 + 8 * low) : 0;
 }
 
 static inline void put_word(char *to, uint64_t digits)
@@ -223,11 +255,33 @@ static inline void put_word(char *to, uint64_t digits)
     memcpy(to, &digits, sizeof digits);
 }
 
+static inline void put_sixteen(char *to, sixteen digits)
+{
+    put_word(to, digits.word[0]), put_word(to + 8, digits.word[1]);
+}
+
+#endif
+
+// The 17 digits of a number: the first one and the others; and how many there are without the zeros at the end.
+typedef struct figures {
+    sixteen others;
+    int first, n;
+} figures;
+
+// Of a number from 10^16 to 10^17.
+static inline figures figures_of(uint64_t number)
+{
+    const uint64_t nine = number / EIGHT, first = nine / EIGHT;
+    const sixteen others = digits_of_words(nine - EIGHT * first, number - EIGHT * nine);
+    const unsigned marks = 2 * not_zero(others) + 1;
+    return (figures){others, (int)first, 32 - __builtin_clz(marks)};
+}
+
 // The first digit at `to`, the others at `others`.
 static inline void put_figures(char *to, char *others, const figures *f)
 {
     *to = (char)('0' + f->first);
-    put_word(others, f->high), put_word(others + 8, f->low);
+    put_sixteen(others, f->others);
 }
 
 // An exponent of at least two digits.
@@ -394,15 +448,21 @@ char *lwi_number_put_shortest(char text[LWI_NUMBER_ROOM], double value)
 
 int lwi_numbers_put(const double *value, int n, char *text, size_t room, char **end)
 {
-    const char *last = text + room - LWI_NUMBER_ROOM - 1;
-    int i = 0;
     LWI_ASSERT(room > LWI_NUMBER_ROOM);
-    for (; i < n && text <= last; i++) {
-        text = put(text, bits_of(&value[i]));
-        *text++ = ',';
+    const double *from = value, *const last = value + n;
+    while (from < last && room > LWI_NUMBER_ROOM) {
+        // as many as certainly fit
+        const size_t fit = 1 + (room - LWI_NUMBER_ROOM - 1) / (LWI_NUMBER_DIGITS + 1);
+        const double *const to = (size_t)(last - from) < fit ? last : from + fit;
+        const char *const begin = text;
+        for (; from < to; from++) {
+            text = put(text, bits_of(from));
+            *text++ = ',';
+        }
+        room -= (size_t)(text - begin);
     }
     *end = text;
-    return i;
+    return (int)(from - value);
 }
 
 char *lwi_integer_put(char *text, int number)
