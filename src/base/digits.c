@@ -238,7 +238,7 @@ static inline sixteen digits_of_words(uint64_t high, uint64_t low)
     return (sixteen){{digits_of_word(high), digits_of_word(low)}};
 }
 
-// A number whose highest bit is that of the last digit that is not 0.
+// Its highest bit is that of the last digit that is not 0.
 static inline unsigned not_zero(sixteen digits)
 {
     const bool low = digits.word[1] != 0;

@@ -1,6 +1,7 @@
-// document.c -- a tree of values from the events of libyaml.
+// document.c -- a tree of values from the events of libyaml, or from a plain JSON text (json_scan.h).
 #include "base/assert.h"
 #include "io/document.h"
+#include "io/json_scan.h"
 #include "io/names.h"
 
 #include <stdio.h>
@@ -87,14 +88,17 @@ static lwi_document_value *new_value(building *b, lwi_document_kind kind, lw_pla
 static const char *copy_text(building *b, const char *text, size_t length)
 {
     enum { BLOCK = 1 << 14, SHORT = 1 << 10 };
-    if (length >= SHORT) return lwi_arena_text(b->arena, text);
+    if (length >= SHORT) {
+        char *own = lwi_arena_chars(b->arena, length + 1);
+        return own ? memcpy(own, text, length) : NULL;
+    }
     if (length >= b->text_left) {
         b->text = LWI_PUSH(b->arena, char, BLOCK);
         if (!b->text) return NULL;
         b->text_left = BLOCK;
     }
-    LWI_ASSERT(length < b->text_left && !text[length]);
-    char *copy = memcpy(b->text, text, length + 1);
+    LWI_ASSERT(length < b->text_left);
+    char *copy = memcpy(b->text, text, length);
     b->text += length + 1;
     b->text_left -= length + 1;
     return copy;
@@ -162,21 +166,28 @@ static lw_status refuse_tag(building *b, const yaml_char_t *tag, lw_place place)
     return FAIL(b, place, "tag '%.60s': tags are not part of this format", (const char *)tag);
 }
 
-static lw_status add_scalar(building *b, const yaml_event_t *event)
+static lw_status add_scalar(building *b, const char *text, size_t length, bool quoted,
+                            const yaml_char_t *name, lw_place place)
 {
-    const lw_place place = place_of(event->start_mark);
-    const char *text = (const char *)event->data.scalar.value;
-    TRY(refuse_tag(b, event->data.scalar.tag, place));
-    if (strlen(text) != event->data.scalar.length)
-        return FAIL(b, place, "a string contains a zero byte");
     TRY(count_values(b, place, 1));
     lwi_document_value *value = new_value(b, LWI_DOCUMENT_SCALAR, place);
     if (!value) return no_memory(b);
-    value->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
-    value->text = copy_text(b, text, event->data.scalar.length);
+    value->quoted = quoted;
+    value->text = copy_text(b, text, length);
     if (!value->text) return no_memory(b);
-    TRY(set_anchor(b, event->data.scalar.anchor, value));
+    TRY(set_anchor(b, name, value));
     return deliver(b, value);
+}
+
+static lw_status take_scalar(building *b, const yaml_event_t *event)
+{
+    const lw_place place = place_of(event->start_mark);
+    const char *text = (const char *)event->data.scalar.value;
+    const size_t length = event->data.scalar.length;
+    TRY(refuse_tag(b, event->data.scalar.tag, place));
+    if (strlen(text) != length) return FAIL(b, place, "a string contains a zero byte");
+    return add_scalar(b, text, length, event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE,
+                      event->data.scalar.anchor, place);
 }
 
 static lw_status open_level(building *b, lwi_document_kind kind, const yaml_char_t *tag,
@@ -258,7 +269,7 @@ static lw_status take_event(building *b, const yaml_event_t *event)
     const lw_place place = place_of(event->start_mark);
     switch (event->type) {
     case YAML_SCALAR_EVENT:
-        return add_scalar(b, event);
+        return take_scalar(b, event);
     case YAML_ALIAS_EVENT:
         return add_alias(b, (const char *)event->data.alias.anchor, place);
     case YAML_SEQUENCE_START_EVENT:
@@ -378,10 +389,49 @@ static lw_status parse_once(const char *text, size_t length, const char *name, l
     return status;
 }
 
+static lw_status take_token(building *b, const lwi_json_token *token)
+{
+    switch (token->kind) {
+    case LWI_JSON_SCALAR:
+        return add_scalar(b, token->text, token->length, token->quoted, NULL, token->place);
+    case LWI_JSON_LIST:
+        return open_level(b, LWI_DOCUMENT_LIST, NULL, NULL, token->place);
+    case LWI_JSON_MAP:
+        return open_level(b, LWI_DOCUMENT_MAP, NULL, NULL, token->place);
+    case LWI_JSON_CLOSE:
+        return close_level(b);
+    default:
+        return LW_OK;
+    }
+}
+
+lw_status lwi_document_parse_json(const char *text, size_t length, lwi_arena *arena,
+                                  const lwi_document_value **root)
+{
+    lwi_json_scan scan = lwi_json_begin(text, length);
+    *root = NULL;
+    if (scan.at == scan.end || (*text != '{' && *text != '[')) return LW_OK;
+    building *b = LWI_PUSH(arena, building, 1);
+    if (!b) return LW_ERR_MEMORY;
+    b->name = "", b->arena = arena;
+    for (;;) {
+        const lwi_json_token token = lwi_json_next(&scan);
+        if (token.kind == LWI_JSON_OTHER) return LW_OK;
+        if (token.kind == LWI_JSON_END) break;
+        const lw_status status = take_token(b, &token);
+        if (status != LW_OK) return status == LW_ERR_PARSE ? LW_OK : status;
+    }
+    *root = b->root;
+    return LW_OK;
+}
+
 lw_status lwi_document_parse(const char *text, size_t length, const char *name, lwi_arena *arena,
                              const lwi_document_value **root, lw_error *error)
 {
     bool escape = false;
+    if (lwi_document_parse_json(text, length, arena, root) != LW_OK)
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for the document");
+    if (*root) return LW_OK;
     lw_status status = parse_once(text, length, name, arena, root, &escape, error);
     const char *other = escape ? join_pairs(text, &length, arena) : NULL;
     if (other) {

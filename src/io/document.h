@@ -41,6 +41,12 @@ typedef struct lwi_document_value {
 lw_status lwi_document_parse(const char *text, size_t length, const char *name, lwi_arena *arena,
                              const lwi_document_value **root, lw_error *error);
 
+/** The same of a plain JSON text, of which libyaml makes the same document (json_scan.h).
+ *  @param root  NULL: left to libyaml, which has the message of a mistake
+ *  @return LW_ERR_MEMORY */
+lw_status lwi_document_parse_json(const char *text, size_t length, lwi_arena *arena,
+                                  const lwi_document_value **root);
+
 /** Index of a key of a map, or -1.   @cost O(log count) */
 int lwi_document_find(const lwi_document_value *map, const char *key);
 
