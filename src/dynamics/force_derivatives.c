@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "dynamics/state_derivatives.h"
+#include "model/forces/length.h"
 #include "model/signals/states.h"
 
 #include <string.h>
@@ -161,6 +162,28 @@ static void add_branches(collector *c, const lwi_force_place *place)
     add_branch(c, b, common, 1);
 }
 
+// The law of a force along a length of joint coordinates; NULL: it is another.
+static const lwi_force_length *law_of(const lwi_force *force)
+{
+    const lwi_force_length *length = force->type->length;
+    return length && length->speed && length->slopes ? length : NULL;
+}
+
+// Its coordinates, `side` of them the number of each.
+static void add_coordinates(collector *c, const lwi_force *force)
+{
+    const lwi_force_length *length = law_of(force);
+    double share;
+    int iv;
+    for (int k = 0; (iv = length->speed(force->par, k, &share)) >= 0; k++) {
+        if (!lwi_is_speed_of_tree(c->model, iv)) c->f->exact = false;
+        if (c->store)
+            c->f->branch[c->nbranch] = (lwi_branch_speed){lwi_tree_speed(c->model, iv), k};
+        c->nbranch++;
+    }
+    if (length->limited(force->par)) c->f->kinked = true;
+}
+
 // Has a force on a coordinate derivatives, and does it act on a joint of the tree?
 static bool is_known(const lw_model *model, const lwi_force *force, const lwi_force_place *place)
 {
@@ -180,9 +203,13 @@ static void collect_forces(collector *c)
     for (int i = 0; i < model->nforce; i++) {
         const lwi_force *force = &model->force[i];
         const lwi_force_place place = lwi_force_acts_on(force);
+        if (c->store) c->f->first_speed[i] = c->nbranch;
+        if (law_of(force)) {
+            add_coordinates(c, force);
+            continue;
+        }
         if (!is_known(model, force, &place)) c->f->exact = false;
         if (c->store) {
-            c->f->first_speed[i] = c->nbranch;
             c->f->speed[i] = place.iv < 0 ? -1 : lwi_tree_speed(model, place.iv);
         }
         if (place.iv < 0 && force->type->differentiate) add_branches(c, &place);
@@ -473,24 +500,100 @@ static void subtract_signal(const state *s)
     }
 }
 
+// The rates of a state, from its rows.
+static void set_rates(const state *s, int at)
+{
+    const size_t n = (size_t)s->model->tree_nv, nz = (size_t)s->nz, row = (size_t)at;
+    memcpy(s->to->rate_by_q + row * n, s->row_q, n * sizeof(double));
+    memcpy(s->to->rate_by_v + row * n, s->row_v, n * sizeof(double));
+    memcpy(s->to->rate_by_z + row * nz, s->row_z, nz * sizeof(double));
+}
+
 // The rates of the states of one function.
 static void find_rates(const state *s, int function)
 {
     const lwi_function *of = &s->model->function[function];
-    const size_t n = (size_t)s->model->tree_nv, nz = (size_t)s->nz;
     const lwi_now now = now_of(s);
     double slope[LWI_SIGNAL_STATES];
     for (int k = 0; k < of->nstate; k++) {
-        const size_t row = (size_t)(of->state + k);
         clear_rows(s);
         for (int i = s->f->first_leaf[function]; i < s->f->first_leaf[function + 1]; i++) {
             lwi_signal_states_rate_slopes(of, &now, &s->f->leaf[i].seed, slope);
             if (slope[k] != 0) add_leaf_row(s, &s->f->leaf[i], slope[k]);
         }
-        memcpy(s->to->rate_by_q + row * n, s->row_q, n * sizeof(double));
-        memcpy(s->to->rate_by_v + row * n, s->row_v, n * sizeof(double));
-        memcpy(s->to->rate_by_z + row * nz, s->row_z, nz * sizeof(double));
+        set_rates(s, of->state + k);
     }
+}
+
+// ------------------------------------------------------------------------- forces on joint coordinates
+
+// Adds the rows of a law of force i, with a state or -1, times `by`.
+static void add_law_rows(const state *s, int i, const lwi_law_slopes *law, int z, double by)
+{
+    const lwi_force *force = &s->model->force[i];
+    if (by == 0) return;
+    for (int k = s->f->first_speed[i]; k < s->f->first_speed[i + 1]; k++) {
+        const lwi_branch_speed *at = &s->f->branch[k];
+        double share;
+        force->type->length->speed(force->par, at->side, &share);
+        if (at->speed < 0) continue;
+        s->row_q[at->speed] += by * law->by_length * share;
+        s->row_v[at->speed] += by * law->by_rate * share;
+    }
+    if (z >= 0) s->row_z[z] += by * law->by_state;
+    for (int k = 0; k < LWI_COUNT(law->signal); k++)
+        if (law->by_signal[k] != 0) add_rows(s, law->signal[k], by * law->by_signal[k]);
+}
+
+// What u does along its length.
+static double power_of(const state *s, int i, const double *u)
+{
+    const lwi_force *force = &s->model->force[i];
+    double power = 0;
+    for (int k = s->f->first_speed[i]; k < s->f->first_speed[i + 1]; k++) {
+        const lwi_branch_speed *at = &s->f->branch[k];
+        double share;
+        force->type->length->speed(force->par, at->side, &share);
+        if (at->speed >= 0) power += share * u[at->speed];
+    }
+    return power;
+}
+
+static lwi_force_state law_state(const state *s)
+{
+    return (lwi_force_state){.kin = s->kin, .model = s->model, .t = s->t, .inputs = s->inputs};
+}
+
+static void subtract_law(const state *s, int i)
+{
+    const lwi_force *force = &s->model->force[i];
+    const lwi_force_state at = law_state(s);
+    lwi_law_slopes law, rate;
+    const int z = force->type->length->slopes(force->par, &at, &law, &rate);
+    clear_rows(s);
+    add_law_rows(s, i, &law, z, 1);
+    memset(s->f->column, 0, (size_t)s->model->tree_nv * sizeof *s->f->column);
+    for (int k = s->f->first_speed[i]; k < s->f->first_speed[i + 1]; k++) {
+        const lwi_branch_speed *to = &s->f->branch[k];
+        double share;
+        force->type->length->speed(force->par, to->side, &share);
+        if (to->speed >= 0) s->f->column[to->speed] += share;
+    }
+    subtract_signal(s);
+    if (z < 0 || s->nz == 0) return;
+    clear_rows(s);
+    add_law_rows(s, i, &rate, z, 1);
+    set_rates(s, z);
+}
+
+static void add_law_products(const state *s, int i, const lwi_force_rows *rows)
+{
+    const lwi_force *force = &s->model->force[i];
+    const lwi_force_state at = law_state(s);
+    lwi_law_slopes law, rate;
+    const int z = force->type->length->slopes(force->par, &at, &law, &rate);
+    add_law_rows(s, i, &law, z, power_of(s, i, rows->u));
+    if (z >= 0 && rows->w) add_law_rows(s, i, &rate, z, rows->w[z]);
 }
 
 // ------------------------------------------------------------------------------------------- forces
@@ -638,7 +741,9 @@ void lwi_force_derivatives_subtract(const lw_model *model, lwi_force_derivatives
     if (nz) memset(to->force_by_z, 0, (size_t)(model->tree_nv * nz) * sizeof(double));
     for (int i = 0; i < model->nforce; i++) {
         if (model->force[i].type == &lwi_force_signal_states) continue;
-        if (lwi_force_acts_on(&model->force[i]).iv >= 0)
+        if (law_of(&model->force[i]))
+            subtract_law(&s, i);
+        else if (lwi_force_acts_on(&model->force[i]).iv >= 0)
             subtract_effort(&s, i);
         else
             subtract_force(&s, i, &loads);
@@ -785,7 +890,9 @@ void lwi_force_products_add(const lw_model *model, lwi_force_derivatives *f,
     memset(f->outboard, 0, (size_t)model->nnode * sizeof *f->outboard);
     for (int i = 0; i < model->nforce; i++) {
         if (model->force[i].type == &lwi_force_signal_states) continue;
-        if (lwi_force_acts_on(&model->force[i]).iv >= 0)
+        if (law_of(&model->force[i]))
+            add_law_products(&s, i, rows);
+        else if (lwi_force_acts_on(&model->force[i]).iv >= 0)
             add_effort_products(&s, i, rows->u);
         else
             add_force_products(&s, i, &loads);

@@ -16,7 +16,9 @@
 //     S_j.(a - x_j x* f) + psi_j.t,   a = p + V x* t + x x* f,     and a change of its speed by S_j.t,
 // sums a, f, t over the bodies outboard of j.                                  Cost: that of the forces, and O(n).
 //
-// Forces without exact derivatives (servos, tendons), on coordinates of joints that close loops, and signals that
+// A force along a sum of coordinates l = sum c q (a servo) has the rows of f(l, l', signals, its state) and the column c.
+//
+// Forces without exact derivatives (tendons), on coordinates of joints that close loops, and signals that
 // read these, are left to differences.
 #ifndef LWI_DYNAMICS_FORCE_DERIVATIVES_H
 #define LWI_DYNAMICS_FORCE_DERIVATIVES_H

@@ -74,7 +74,22 @@ static const char tree_text[] =
     "    stiffness: 50, exponent: 1.5, dissipation: 0.2}\n"
     "  C: {type: stop, between: [tip, other], point1: [0.05, 0, 0], radius: 2, radius2: 2, "
     "stiffness: 20,\n"
-    "    exponent: 1.5, dissipation: 0.1}\n";
+    "    exponent: 1.5, dissipation: 0.1}\n"
+    "  hand: {type: servo, joint: arm, target: far, rate: near, kp: 20, kd: 2, gain: [1, 0.3, "
+    "0.2], "
+    "bias: [0.1, -0.4, -0.2],\n"
+    "    gear: 1.5}\n"
+    "  both: {type: servo, of: [{joint: arm, factor: 2}, {joint: slide, coordinate: q1, factor: "
+    "-0.5}], "
+    "target: wide, kp: 12,\n"
+    "    kd: 1, lag: 0.1}\n"
+    "  weak: {type: servo, joint: cross, coordinate: q1, target: near, kp: 90, kd: 2, stall: 3, "
+    "no_load: 4}\n"
+    "  most: {type: servo, joint: cross, target: far, kp: 900, effort_range: [-2, 1], "
+    "target_range: "
+    "[-0.1, 0.3]}\n"
+    "  near: {type: servo, joint: cross, target: far, kp: 9, target_range: [-0.1, 0.3]}\n"
+    "  slow: {type: servo, joint: arm, target: far, kp: 20, lag: 0.1, effort_rate: 2}\n";
 
 // A four-bar, with a coupling to a flywheel.
 static const char loop_text[] =

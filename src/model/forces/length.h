@@ -4,6 +4,13 @@
 
 #include "model/forces/force.h"
 
+/** Derivatives of a force along a length, or of the rate of its state. */
+typedef struct lwi_law_slopes {
+    double by_length, by_rate, by_state;
+    lw_signal signal[2];
+    double by_signal[2];
+} lwi_law_slopes;
+
 /** A force f(L, dL/dt) along a length L. */
 typedef struct lwi_force_length {
     /** Body k on which dL/dt depends, which may be named again, 0: the ground; -1: there are k.  NULL: none. */
@@ -14,6 +21,12 @@ typedef struct lwi_force_length {
     int (*speed)(const void *par, int k, double *share);
     /** -(df/dL + two df/d(dL/dt)) */
     double (*rate)(const void *par, const lwi_force_state *);
+    /** Those of f, and of the rate of its state; where it is limited, those of the limit.
+     *  @return index of the state in lwi_states; -1: it has none */
+    int (*slopes)(const void *par, const lwi_force_state *, lwi_law_slopes *force,
+                  lwi_law_slopes *rate);
+    /** Has it limits, where slopes jump? */
+    bool (*limited)(const void *par);
 } lwi_force_length;
 
 /** The length of a force with an unknown place (lwi_force_place).  @return NULL: it is along none */

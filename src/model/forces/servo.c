@@ -149,7 +149,46 @@ static int speed_of(const void *par, int k, double *share)
     return p->share[k].iv;
 }
 
-static const lwi_force_length along_sum = {.speed = speed_of, .rate = rate_of_sum};
+// Of the effort within all limits.
+static void wanted_slopes(const servo_par *p, const lwi_force_state *s, const control *c,
+                          lwi_law_slopes *slopes)
+{
+    const lwi_now now = lwi_now_at(s->kin, s->t, s->inputs);
+    const double f = lwi_servo_force(s->model, &p->law, &now, c->u, c->l, c->dl);
+    lwi_servo_slopes(s->model, &p->law, &now, c->l, c->dl, slopes);
+    if (c->wanted == f) return;
+    const double slip = c->wanted < f ? c->dl * p->per_speed : -c->dl * p->per_speed;
+    *slopes = (lwi_law_slopes){.by_rate = slip > 0 && slip < 1 ? -p->stall * p->per_speed : 0};
+}
+
+static int slopes_of(const void *par, const lwi_force_state *s, lwi_law_slopes *force,
+                     lwi_law_slopes *rate)
+{
+    const servo_par *p = par;
+    const control c = control_of(s->model, p, s->kin, s->t, s->inputs);
+    *force = *rate = (lwi_law_slopes){.by_length = 0};
+    if (!(p->per_lag > 0)) {
+        wanted_slopes(p, s, &c, force);
+        return -1;
+    }
+    force->by_state = 1;
+    if (fabs((c.wanted - c.f) * p->per_lag) > p->effort_rate) return p->state;
+    wanted_slopes(p, s, &c, rate);
+    rate->by_state = -p->per_lag;
+    rate->by_length *= p->per_lag;
+    rate->by_rate *= p->per_lag;
+    for (int k = 0; k < 2; k++) rate->by_signal[k] *= p->per_lag;
+    return p->state;
+}
+
+static bool is_limited(const void *par)
+{
+    const servo_par *p = par;
+    return lwi_servo_has_range(&p->law) || p->stall < INFINITY || p->effort_rate < INFINITY;
+}
+
+static const lwi_force_length along_sum = {
+    .speed = speed_of, .rate = rate_of_sum, .slopes = slopes_of, .limited = is_limited};
 
 static const lwi_quantity quantities[] = {
     LWI_OUTPUT("servo", "length", LWI_OUTPUT_SCALAR, .part = {"length"}, .unit = {"m or rad"},

@@ -53,6 +53,25 @@ bool lwi_servo_is_limited(const lw_model *model, const lwi_servo_law *law, const
     return lwi_servo_piece(model, law, now, l, dl) % 3 != 1;
 }
 
+void lwi_servo_slopes(const lw_model *model, const lwi_servo_law *law, const lwi_now *now, double l,
+                      double dl, lwi_law_slopes *slopes)
+{
+    const int piece = lwi_servo_piece(model, law, now, l, dl);
+    const double u = lwi_servo_target(model, law, now);
+    slopes->signal[0] = law->target, slopes->signal[1] = law->rate;
+    if (piece % 3 != 1) return;
+    slopes->by_length = law->gain[1] * u + law->bias[1];
+    slopes->by_rate = law->gain[2] * u + law->bias[2];
+    slopes->by_signal[0] = piece / 3 == 1 ? lwi_servo_gain(law, l, dl) : 0;
+    slopes->by_signal[1] = law->kd;
+}
+
+bool lwi_servo_has_range(const lwi_servo_law *law)
+{
+    return isfinite(law->target_range[0]) || isfinite(law->target_range[1]) ||
+           isfinite(law->effort_range[0]) || isfinite(law->effort_range[1]);
+}
+
 double lwi_servo_next_break(const lw_model *model, const lwi_servo_law *law, double t)
 {
     return fmin(lwi_function_next_break(model->function, law->target, t),

@@ -9,6 +9,7 @@
 #define LWI_MODEL_FORCES_SERVO_LAW_H
 
 #include "model/forces/describe.h"
+#include "model/forces/length.h"
 #include "model/model.h"
 
 typedef struct lwi_servo_law {
@@ -50,6 +51,11 @@ int lwi_servo_piece(const lw_model *model, const lwi_servo_law *law, const lwi_n
 /** Is the force at the end of its range? */
 bool lwi_servo_is_limited(const lw_model *model, const lwi_servo_law *law, const lwi_now *now,
                           double l, double dl);
+/** Derivatives of lwi_servo_force; zero where it is at the end of its range.  `slopes` is zero before. */
+void lwi_servo_slopes(const lw_model *model, const lwi_servo_law *law, const lwi_now *now, double l,
+                      double dl, lwi_law_slopes *slopes);
+/** Has the target or the force a range? */
+bool lwi_servo_has_range(const lwi_servo_law *law);
 double lwi_servo_next_break(const lw_model *model, const lwi_servo_law *law, double t);
 
 /** Keys of the field `law` of the description lw_<of>_desc. */
