@@ -180,6 +180,9 @@ LW_API long lw_inverse_rows(const lw_inverse *inverse);
 /** The same at a row of it; rows in their order, for the loops begin from the row before. */
 LW_API lw_status lw_inverse_row(lw_inverse *inverse, long row, const lw_inverse_solution **solution,
                                 lw_error *error);
+/** The coordinate of the rows so far that deviates most from what the loops give, by more than 1e-4 rad or lengths of the
+ *  mechanism; "": none.  Dependent coordinates of a motion only choose the branch of the loops. */
+LW_API const char *lw_inverse_warning(const lw_inverse *inverse);
 /** q, v and vdot of the last lw_inverse_motion or lw_inverse_row. */
 LW_API void lw_inverse_state(const lw_inverse *inverse, const double **q, const double **v,
                              const double **vdot);

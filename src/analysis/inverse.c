@@ -31,7 +31,8 @@
 #define RANK 1e-10      // of the scaled A: relative pivots
 #define INFEASIBLE 1e-8 // residual, relative to the parts of what is required
 #define NULL_PART 1e-9  // of an actuator in an orthonormal null vector
-#define AFFINE 1e-7     // relative deviation of an input's effect from proportionality
+#define GAP 1e-4    // [rad, lengths of the mechanism] of a coordinate of a motion and of the loops
+#define AFFINE 1e-7 // relative deviation of an input's effect from proportionality
 
 struct lw_inverse {
     lw_model *model; ///< actuated, owned
@@ -57,6 +58,8 @@ struct lw_inverse {
     lwi_track track;        ///< of the motion of the description; rows 0: none
     double *near_q, *still; ///< [tree nq], [n] on the way to a row
     char worst[LW_COORDINATE_NAME_SIZE];
+    double gap;        ///< largest deviation of a coordinate of the motion from the loops, in units
+    char warning[400]; ///< names it
     lw_inverse_solution solution;
 };
 
@@ -849,19 +852,54 @@ long lw_inverse_rows(const lw_inverse *inverse)
     return inverse ? inverse->track.rows : 0;
 }
 
-lw_status lw_inverse_row(lw_inverse *s, long row, const lw_inverse_solution **solution,
-                         lw_error *error)
+// Compares coordinates that the row has with those that the loops give, s->q.
+static void compare_row(lw_inverse *s, double t)
 {
-    if (!s || row < 0 || row >= s->track.rows)
-        return lwi_fail(error, LW_ERR_ARGUMENT, "lw_inverse_row: there is no row %ld", row);
-    const double t = s->track.time[row];
+    for (int k = 0; k < s->model->nnode; k++) {
+        const lwi_node *at = &s->model->node[k];
+        for (int i = 0; at->type->scalar && i < at->nv; i++) {
+            const int speed = at->iv + i;
+            const double given = s->near_q[at->iq + i], found = s->q[at->iq + i],
+                         gap = fabs(given - found) / lwi_manifold_unit(&s->at.manifold, speed);
+            if (!lwi_track_has(&s->track, speed) || !(gap > fmax(GAP, s->gap))) continue;
+            s->gap = gap;
+            snprintf(s->warning, sizeof s->warning,
+                     "motion: at t = %.9g s joint.%.100s.q%d = %.9g does not satisfy the loops: "
+                     "they give %.9g, from the independent coordinates of the motion, and these "
+                     "efforts are for it",
+                     t, s->model->joint[at->joint].name, at->column[i], given, found);
+        }
+    }
+}
+
+static lw_status solve_row(lw_inverse *s, long row, double t, lw_error *error)
+{
     memcpy(s->near_q, s->q, (size_t)s->model->tree_nq * sizeof *s->q);
     lwi_track_row(&s->track, row, s->near_q, s->v, s->vdot);
     const int n = strides(s);
     for (int i = 1; i < n; i++) TRY(stride(s, t, 1.0 / (n - i + 1), error));
     lwi_track_row(&s->track, row, s->q, s->v, s->vdot);
     TRY(lw_inverse_complete(s, t, s->q, s->v, s->vdot, error));
+    compare_row(s, t);
+    return LW_OK;
+}
+
+lw_status lw_inverse_row(lw_inverse *s, long row, const lw_inverse_solution **solution,
+                         lw_error *error)
+{
+    if (!s || row < 0 || row >= s->track.rows)
+        return lwi_fail(error, LW_ERR_ARGUMENT, "lw_inverse_row: there is no row %ld", row);
+    const double t = s->track.time[row];
+    lw_error reason = {0};
+    const lw_status status = solve_row(s, row, t, &reason);
+    if (status != LW_OK)
+        return lwi_fail(error, status, "motion: row %ld, t = %.9g s: %.400s", row, t, reason.text);
     return lw_inverse_solve(s, t, s->q, s->v, s->vdot, solution, error);
+}
+
+const char *lw_inverse_warning(const lw_inverse *inverse)
+{
+    return inverse ? inverse->warning : "";
 }
 
 void lw_inverse_state(const lw_inverse *inverse, const double **q, const double **v,

@@ -171,8 +171,8 @@ static void scale_stiffness(const lw_linear *linear, const double *E, double *un
 }
 
 // Where signals have states rows and columns are scaled until their largest entries are one: their units differ.
-// Stiffnesses that are no more than noise are zero.
-static void balance(const lw_linear *linear, double *E, double *unit, double *K)
+// Stiffnesses that are no more than noise are zero.  column [g], times: factors of the columns.
+static void balance(const lw_linear *linear, double *E, double *unit, double *K, double *column)
 {
     enum { SWEEPS = 20 };
     const size_t f = (size_t)linear->f, g = f + (size_t)linear->nsignal;
@@ -193,25 +193,28 @@ static void balance(const lw_linear *linear, double *E, double *unit, double *K)
                 double size = 0;
                 for (size_t j = 0; j < g; j++) size = fmax(size, fabs(E[i * across + j * along]));
                 for (size_t j = 0; size > 0 && j < g; j++) E[i * across + j * along] /= sqrt(size);
+                if (by_column && size > 0) column[i] /= sqrt(size);
             }
         }
 }
 
-// How many deviations stay: the rank that E, scaled, lacks.
-static lw_status count_rigid(const lw_linear *linear, lwi_arena *arena, int *rigid)
+// How many deviations stay: the rank that E, scaled, lacks.  *null [rigid][g]: these deviations.
+static lw_status find_rigid(const lw_linear *linear, lwi_arena *arena, int *rigid, double **null)
 {
     const int g = linear->f + linear->nsignal;
     const size_t G = (size_t)g;
     lwi_cod cod;
     double *a = LWI_PUSH(arena, double, G *G), *E = LWI_PUSH(arena, double, G *G),
            *rest = LWI_PUSH(arena, double, lwi_cod_doubles(g, g)),
-           *scale = LWI_PUSH(arena, double, G), *unit = LWI_PUSH(arena, double, 2 * G);
+           *scale = LWI_PUSH(arena, double, G), *unit = LWI_PUSH(arena, double, 2 * G),
+           *column = LWI_PUSH(arena, double, G);
     int *pivot = LWI_PUSH(arena, int, G);
-    if (!a || !E || !rest || !scale || !unit || !pivot) return LW_ERR_MEMORY;
+    *null = LWI_PUSH(arena, double, G *G);
+    if (!a || !E || !rest || !scale || !unit || !column || !pivot || !*null) return LW_ERR_MEMORY;
     held_stiffness(linear, E);
-    for (size_t i = 0; i < G; i++) scale[i] = 1;
+    for (size_t i = 0; i < G; i++) scale[i] = column[i] = 1;
     if (linear->nsignal > 0)
-        balance(linear, E, unit, a);
+        balance(linear, E, unit, a, column);
     else
         scale_stiffness(linear, E, unit, scale);
     for (size_t i = 0; i < G; i++)
@@ -219,6 +222,10 @@ static lw_status count_rigid(const lw_linear *linear, lwi_arena *arena, int *rig
     lwi_cod_init(&cod, g, g, a, rest, pivot);
     lwi_cod_factor(&cod, -1, 1e-9);
     *rigid = g - cod.rank;
+    lwi_cod_null(&cod, *null);
+    for (size_t k = 0; k < (size_t)*rigid; k++)
+        for (size_t i = 0; i < G; i++)
+            (*null)[k * G + i] *= column[i] * (scale[i] > 0 ? scale[i] : 1);
     return LW_OK;
 }
 
@@ -287,6 +294,17 @@ static void clear_coordinates(const lw_linear *linear, double nothing, double *x
     for (size_t i = 0; i < f && of_coordinates <= nothing * of_signals; i++) x[i] = y[i] = 0;
 }
 
+// The part of rigid motion k that the modes from `cluster` on do not have.
+static bool take_rigid(const lw_modes *modes, const lw_linear *linear, const double *null, int k,
+                       int cluster, double *x, double *y)
+{
+    const size_t f = (size_t)linear->f, g = f + (size_t)linear->nsignal;
+    memset(x, 0, (size_t)linear->n * sizeof *x);
+    memset(y, 0, (size_t)linear->n * sizeof *y);
+    for (size_t i = 0; i < g; i++) x[i < f ? i : f + i] = null[(size_t)k * g + i];
+    return reject_cluster(modes, cluster, x, y);
+}
+
 static lw_status damped(lw_modes *modes, const lw_linear *linear, lwi_arena *arena, lw_error *error)
 {
     const size_t n = (size_t)linear->n;
@@ -294,8 +312,9 @@ static lw_status damped(lw_modes *modes, const lw_linear *linear, lwi_arena *are
            *im = LWI_PUSH(arena, double, n), *scratch = LWI_PUSH(arena, double, 2 * n * (n + 1)),
            *x = LWI_PUSH(arena, double, n), *y = LWI_PUSH(arena, double, n);
     int rigid = 0;
+    double *null;
     if (!A || !re || !im || !scratch || !x || !y) return no_memory(error);
-    if (count_rigid(linear, arena, &rigid) != LW_OK) return no_memory(error);
+    if (find_rigid(linear, arena, &rigid, &null) != LW_OK) return no_memory(error);
     memcpy(A, linear->A, n * n * sizeof *A);
     if (!lwi_eigen_values((int)n, A, re, im, scratch))
         return lwi_fail(error, LW_ERR_SINGULAR, "the eigenvalues do not converge");
@@ -315,11 +334,14 @@ static lw_status damped(lw_modes *modes, const lw_linear *linear, lwi_arena *are
             modes->n > 0 && hypot(re[i] - modes->mode[modes->n - 1].re,
                                   im[i] - modes->mode[modes->n - 1].im) <= CLOSE * maximum;
         if (!close) cluster = modes->n;
-        for (int start = 0; start < modes->f + modes->nsignal; start++) {
+        bool found = false;
+        for (int start = 0; !found && start < modes->f + modes->nsignal; start++) {
             lwi_eigen_vector((int)n, linear->A, zero ? 0 : re[i], zero ? 0 : im[i], start, scratch,
                              x, y);
-            if (reject_cluster(modes, cluster, x, y)) break;
+            found = reject_cluster(modes, cluster, x, y);
         }
+        for (int k = 0; zero && !found && k < rigid; k++) // a double zero hides the others
+            found = take_rigid(modes, linear, null, k, cluster, x, y);
         clear_coordinates(linear, zero ? NOTHING_AT_ZERO : NOTHING, x, y);
         add(modes, re[i], im[i], zero, x, y);
         zeros += zero;

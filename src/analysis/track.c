@@ -168,9 +168,14 @@ static lw_status read(reader *r, lw_error *error)
     }
     for (int i = 0; i < model->tree_nv; i++) found += lwi_track_has(t, i);
     if (found) return LW_OK;
+    const char *first = "NAME"; // an example
+    for (int k = model->nnode; k-- > 0;)
+        if (model->node[k].type->scalar && model->node[k].nv > 0 && model->node[k].joint >= 0)
+            first = model->joint[model->node[k].joint].name;
     return lwi_fail(error, LW_ERR_ARGUMENT,
-                    "motion: no column is a coordinate of the spanning tree; expected names as "
-                    "joint.NAME.q0");
+                    "motion: no column is a coordinate of the spanning tree, of joints that close "
+                    "no loop; expected columns like 'joint.%.100s.q0'",
+                    first);
 }
 
 lw_status lwi_track_create(const lw_model *model, lw_result *result, lwi_arena *arena,

@@ -305,6 +305,8 @@ static cli_exit solve(inverse_run *r)
     const cli_exit closed = cli_rows_close(&r->rows);
     if (!code && status != LW_OK) code = complain(r, status);
     if (!code) code = closed;
+    if (!code && *lw_inverse_warning(r->inverse) && !r->arguments->quiet)
+        fprintf(stderr, "warning: %s: %s\n", r->arguments->motion, lw_inverse_warning(r->inverse));
     if (!code && r->arguments->json)
         json_report(r);
     else if (!code && !r->arguments->quiet)

@@ -239,6 +239,42 @@ static void test_gyroscopic(void **state)
     lw_model_destroy(model);
 }
 
+// The same in a gimbal: in its angles the top nutates with Ja/Jt of its rate.  Three angles meet no resistance, and their
+// shapes are independent, though that of the rotation has a double zero.
+static void test_gimbal(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\ngravity: [0, 0, 0]\n"
+        "bodies: {top: {mass: 1, inertia: [0.02, 0.02, 0.03, 0, 0, 0]}, outer: {mass: 0}, inner: "
+        "{mass: 0}}\n"
+        "joints:\n"
+        "  X: {type: revolute, between: [ground, outer], at: [0, 0, 0], axis: [1, 0, 0]}\n"
+        "  Y: {type: revolute, between: [outer, inner], at: [0, 0, 0], axis: [0, 1, 0]}\n"
+        "  Z: {type: revolute, between: [inner, top], at: [0, 0, 0], axis: [0, 0, 1], qd: [40]}\n";
+    lw_model *model;
+    lw_error error;
+    double v[3][3], imaginary[3];
+    lwt_ok(lw_model_parse(text, strlen(text), "top.yaml", &(lw_read_desc){.format = "yaml"}, &model,
+                          NULL, &error),
+           &error);
+    lw_linear *linear = lwt_linearize(model, NULL);
+    lw_modes *modes = lwt_modes(linear);
+    assert_int_equal(lw_modes_count(modes), 4);
+    for (int k = 0; k < 3; k++) {
+        assert_true(lw_modes_at(modes, k).rigid);
+        lw_modes_coordinates(modes, k, v[k], imaginary);
+    }
+    lwt_near(lw_modes_at(modes, 3).im, 40 * 0.03 / 0.02, 1e-9);
+    double across[3];
+    for (int i = 0; i < 3; i++)
+        across[i] = v[1][(i + 1) % 3] * v[2][(i + 2) % 3] - v[1][(i + 2) % 3] * v[2][(i + 1) % 3];
+    assert_true(fabs(v[0][0] * across[0] + v[0][1] * across[1] + v[0][2] * across[2]) > 0.5);
+    lw_modes_destroy(modes);
+    lw_linear_destroy(linear);
+    lw_model_destroy(model);
+}
+
 // Efforts that follow the other coordinate, 40 N/m and `back` of it: the stiffness has no diagonal, and yet full rank.
 static void test_follower(void **state)
 {
@@ -358,11 +394,11 @@ static void test_motion_of_another_model(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_motion),        cmocka_unit_test(test_motion_of_another_model),
-        cmocka_unit_test(test_pendulums),     cmocka_unit_test(test_shape),
-        cmocka_unit_test(test_gyroscopic),    cmocka_unit_test(test_follower),
-        cmocka_unit_test(test_damping),       cmocka_unit_test(test_unstable),
-        cmocka_unit_test(test_rigid_motions), cmocka_unit_test(test_soft_near_stiff),
-        cmocka_unit_test(test_equal_modes)};
+        cmocka_unit_test(test_motion),          cmocka_unit_test(test_motion_of_another_model),
+        cmocka_unit_test(test_pendulums),       cmocka_unit_test(test_shape),
+        cmocka_unit_test(test_gyroscopic),      cmocka_unit_test(test_gimbal),
+        cmocka_unit_test(test_follower),        cmocka_unit_test(test_damping),
+        cmocka_unit_test(test_unstable),        cmocka_unit_test(test_rigid_motions),
+        cmocka_unit_test(test_soft_near_stiff), cmocka_unit_test(test_equal_modes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

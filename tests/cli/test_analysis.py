@@ -322,6 +322,27 @@ joints:
         self.assertEqual(self.json("inverse", model, "--motion", result)["efforts"], named["efforts"])
         self.assertAlmostEqual(named["efforts"]["joint.a.actuator0"][0], -2 * 9.81 * 0.5, delta=1e-9)
 
+    def test_inverse_of_a_motion_off_the_loops(self):
+        """More coordinates than degrees of freedom: those that the loops contradict are named, with the time."""
+        model = os.path.join(os.path.dirname(__file__), "../../examples/models/four_bar.yaml")
+        table = self.path("motion.csv")
+
+        def solve(text, code=0):
+            with open(table, "w", encoding="utf-8") as file:
+                file.write(text)
+            done = subprocess.run([PROGRAM, "inverse", model, "--motion", table, "--actuators", "A"], text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+            self.assertEqual(done.returncode, code, done.stderr)
+            return done.stderr
+
+        self.run_program("run", model, "--duration", "0.05", "--sample", "0.01", "-o", table, "--quiet")
+        with open(table, encoding="utf-8") as file:
+            self.assertEqual(solve(file.read()), "")
+        self.assertIn("motion: at t = 0.1 s joint.",
+                      solve("time,joint.A.q0,joint.B.q0\n0,0,0\n0.1,0.02,0.5\n0.2,0.04,0.1\n"))
+        self.assertIn("motion: row 2, t = 0.2 s: the loops close to", solve("time,joint.D.q0\n0,0\n0.1,0.02\n0.2,3\n", 1))
+        self.assertIn("expected columns like 'joint.", solve("time,joint.Q.q0\n0,0\n", 2))
+
     def model_with_spring(self):
         path = self.path("spring.yaml")
         with open(path, "w", encoding="utf-8") as file:

@@ -152,6 +152,7 @@ class InverseMotion:
     actuators: Tuple[str, ...]
     efforts: Array  #: [rows, actuators] [N, N m]
     solutions: Tuple[InverseSolution, ...]  #: one for each row
+    warning: str = ""  #: a coordinate of the motion that does not satisfy the loops, which give another value
 
     def __getitem__(self, actuator: str) -> Array:
         return self.efforts[:, self.actuators.index(actuator)]
@@ -190,4 +191,5 @@ def inverse(model: Union[Model, Path], motion: Union[None, Trajectory, Path] = N
                      motion=table)
     solutions = tuple(solver.row(i) for i in range(solver.rows))
     efforts = np.array([list(s.efforts.values()) for s in solutions]).reshape(len(solutions), len(solver.actuators))
-    return InverseMotion(solver.model, np.array(table[table.columns[0]]), solver.actuators, efforts, solutions)
+    return InverseMotion(solver.model, np.array(table[table.columns[0]]), solver.actuators, efforts, solutions,
+                         ffi.string(lib.lw_inverse_warning(solver._handle)).decode())
