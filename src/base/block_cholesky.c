@@ -2,6 +2,9 @@
 //
 // The rows of column k are those of A, and of every column with k as its first row below the diagonal, but k itself.  So the
 // rows of a column are among those of each column that it acts on.
+//
+// Of a divided matrix a column acts at once on those of the same piece only.  What it does to others they take over at the
+// beginning of their stage.
 #include "base/block_cholesky.h"
 
 #include "base/assert.h"
@@ -96,13 +99,29 @@ static lw_status store(const pattern *p, int n, lwi_arena *arena, lwi_block_chol
     return LW_OK;
 }
 
+// One piece.
+static lw_status do_not_divide(lwi_arena *arena, lwi_block_cholesky *A)
+{
+    A->npiece = A->nstage = 1;
+    A->stage = LWI_PUSH(arena, int, 2);
+    A->piece = LWI_PUSH(arena, int, 2);
+    A->column = LWI_PUSH(arena, int, A->n);
+    if (!A->stage || !A->piece || !A->column) return LW_ERR_MEMORY;
+    A->stage[1] = 1, A->piece[1] = A->n;
+    for (int k = 0; k < A->n; k++) A->column[k] = k;
+    A->inside = A->first + 1;
+    return LW_OK;
+}
+
 lw_status lwi_block_cholesky_create(int n, int npair, const int (*pair)[2], lwi_arena *arena,
                                     lwi_block_cholesky *A)
 {
     pattern p = {0};
     lwi_arena_init(&p.arena, &arena->allocator);
     lw_status status = find_pattern(&p, n, npair, pair);
+    *A = (lwi_block_cholesky){0};
     if (status == LW_OK) status = store(&p, n, arena, A);
+    if (status == LW_OK) status = do_not_divide(arena, A);
     lwi_arena_free(&p.arena);
     return status;
 }
@@ -121,13 +140,16 @@ void lwi_block_cholesky_clear(lwi_block_cholesky *A)
     if (A->n) memset(A->diagonal, 0, (size_t)A->n * sizeof *A->diagonal);
 }
 
+double lwi_block_cholesky_column_work(const lwi_block_cholesky *A, int column)
+{
+    const double n = SIZE * (A->first[column + 1] - A->first[column]);
+    return SIZE * SIZE * SIZE / 6 + n * SIZE * SIZE / 2 + n * n * SIZE / 2;
+}
+
 double lwi_block_cholesky_work(const lwi_block_cholesky *A)
 {
     double work = 0;
-    for (int k = 0; k < A->n; k++) {
-        const double n = SIZE * (A->first[k + 1] - A->first[k]);
-        work += SIZE * SIZE * SIZE / 6 + n * SIZE * SIZE / 2 + n * n * SIZE / 2;
-    }
+    for (int k = 0; k < A->n; k++) work += lwi_block_cholesky_column_work(A, k);
     return work;
 }
 
@@ -212,15 +234,88 @@ static void subtract_block(lwi_block_cholesky *A, int i, int end)
     }
 }
 
-bool lwi_block_cholesky_factor(lwi_block_cholesky *A)
+// Pieces of a stage, or places in `column`, of one part of a team.
+typedef struct span {
+    int first, end;
+} span;
+
+// The first item from `first` on with its middle behind `sum`; all [n + 1] at the beginning of each.
+static int behind(const double *all, const int *at, span items, double sum)
 {
-    for (int k = 0; k < A->n; k++) {
-        const int begin = A->first[k], end = A->first[k + 1];
-        if (!factor_diagonal(A->diagonal[k])) return false;
-        for (int i = begin; i < end; i++) divide(A->below[i], A->diagonal[k]);
-        for (int i = begin; i < end; i++) subtract_block(A, i, end);
+    while (items.first < items.end) {
+        const int middle = items.first + (items.end - items.first) / 2;
+        const double begin = all[at ? at[middle] : middle],
+                     end = all[at ? at[middle + 1] : middle + 1];
+        if (begin + end < 2 * sum)
+            items.first = middle + 1;
+        else
+            items.end = middle;
     }
-    return true;
+    return items.first;
+}
+
+// Equal parts of the work of the items.
+static span part_of(const double *all, const int *at, span items, const lwi_team *team)
+{
+    if (team->parts == 1) return items;
+    const double begin = all[at ? at[items.first] : items.first];
+    const double each = (all[at ? at[items.end] : items.end] - begin) / team->parts;
+    const int first = behind(all, at, items, begin + each * team->part);
+    const bool last = team->part == team->parts - 1;
+    return (span){first,
+                  last ? items.end : behind(all, at, items, begin + each * (team->part + 1))};
+}
+
+static span pieces_of(const lwi_block_cholesky *A, int stage, const lwi_team *team)
+{
+    const span all = {A->stage[stage], A->stage[stage + 1]};
+    if (A->work) return part_of(A->work, A->piece, all, team);
+    return team->part ? (span){0, 0} : all;
+}
+
+// Places of the columns of a stage; there are none in the first.
+static span columns_of(const lwi_block_cholesky *A, int stage, const lwi_team *team)
+{
+    const span all = {A->piece[A->stage[stage]], A->piece[A->stage[stage + 1]]};
+    return part_of(A->gathered, NULL, all, team);
+}
+
+double lwi_block_cholesky_share(const lwi_block_cholesky *A, const lwi_team *team)
+{
+    double sum = 0;
+    if (!A->work) return team->part ? 0 : lwi_block_cholesky_work(A);
+    for (int s = 0; s < A->nstage; s++) {
+        const span u = pieces_of(A, s, team), c = columns_of(A, s, team);
+        sum += A->work[A->piece[u.end]] - A->work[A->piece[u.first]];
+        sum += A->gathered[c.end] - A->gathered[c.first];
+    }
+    return sum;
+}
+
+static bool factor_column(lwi_block_cholesky *A, int k)
+{
+    const int begin = A->first[k], end = A->first[k + 1];
+    const bool positive = factor_diagonal(A->diagonal[k]);
+    for (int i = begin; i < end && positive; i++) divide(A->below[i], A->diagonal[k]);
+    for (int i = begin; i < A->inside[k] && positive; i++) subtract_block(A, i, end);
+    return positive;
+}
+
+bool lwi_block_cholesky_factor(lwi_block_cholesky *A, const lwi_team *team)
+{
+    bool positive = true;
+    for (int s = 0; s < A->nstage; s++) {
+        lwi_team_meet(team);
+        for (span c = s ? columns_of(A, s, team) : (span){0}; c.first < c.end; c.first++)
+            for (int i = A->from[A->column[c.first]]; i < A->from[A->column[c.first] + 1]; i++)
+                subtract_block(A, A->acting[i][0], A->first[A->acting[i][1] + 1]);
+        if (s) lwi_team_meet(team);
+        const span u = pieces_of(A, s, team);
+        for (int i = A->piece[u.first]; i < A->piece[u.end]; i++)
+            positive = factor_column(A, A->column[i]) && positive;
+    }
+    lwi_team_meet(team);
+    return positive;
 }
 
 // ------------------------------------------------------------------------------------------- solve
@@ -242,19 +337,40 @@ static void upper(const double l[36], double y[6])
     }
 }
 
-void lwi_block_cholesky_solve(const lwi_block_cholesky *A, double (*x)[6])
+static void solve_lower(const lwi_block_cholesky *A, int k, double (*x)[6])
 {
-    for (int k = 0; k < A->n; k++) {
-        lower(A->diagonal[k], x[k]);
-        for (int i = A->first[k]; i < A->first[k + 1]; i++)
-            subtract_columns(x[A->row[i]], A->below[i], x[k], 1, 0);
+    lower(A->diagonal[k], x[k]);
+    for (int i = A->first[k]; i < A->inside[k]; i++)
+        subtract_columns(x[A->row[i]], A->below[i], x[k], 1, 0);
+}
+
+static void solve_upper(const lwi_block_cholesky *A, int k, double (*x)[6])
+{
+    for (int i = A->first[k]; i < A->first[k + 1]; i++)
+        for (int c = 0; c < SIZE; c++) x[k][c] -= lwi_dot6(A->below[i] + SIZE * c, x[A->row[i]]);
+    upper(A->diagonal[k], x[k]);
+}
+
+void lwi_block_cholesky_solve(const lwi_block_cholesky *A, const lwi_team *team, double (*x)[6])
+{
+    for (int s = 0; s < A->nstage; s++) {
+        lwi_team_meet(team);
+        for (span c = s ? columns_of(A, s, team) : (span){0}; c.first < c.end; c.first++) {
+            const int k = A->column[c.first];
+            for (int i = A->from[k]; i < A->from[k + 1]; i++)
+                subtract_columns(x[k], A->below[A->acting[i][0]], x[A->acting[i][1]], 1, 0);
+        }
+        if (s) lwi_team_meet(team);
+        const span u = pieces_of(A, s, team);
+        for (int i = A->piece[u.first]; i < A->piece[u.end]; i++) solve_lower(A, A->column[i], x);
     }
-    for (int k = A->n - 1; k >= 0; k--) {
-        for (int i = A->first[k]; i < A->first[k + 1]; i++)
-            for (int c = 0; c < SIZE; c++)
-                x[k][c] -= lwi_dot6(A->below[i] + SIZE * c, x[A->row[i]]);
-        upper(A->diagonal[k], x[k]);
+    for (int s = A->nstage - 1; s >= 0; s--) {
+        lwi_team_meet(team);
+        const span u = pieces_of(A, s, team);
+        for (int i = A->piece[u.end] - 1; i >= A->piece[u.first]; i--)
+            solve_upper(A, A->column[i], x);
     }
+    lwi_team_meet(team);
 }
 
 // ------------------------------------------------------------------------------------------ halves
@@ -288,17 +404,32 @@ static void subtract_half_block(lwi_block_cholesky *A, int half, int i, int end)
     }
 }
 
-bool lwi_block_cholesky_factor_half(lwi_block_cholesky *A, int half)
+static bool factor_half_column(lwi_block_cholesky *A, int half, int k)
 {
-    const int first = 9 * half;
+    const int first = 9 * half, begin = A->first[k], end = A->first[k + 1];
+    const bool positive = factor_half_diagonal(A->diagonal[k] + first);
+    for (int i = begin; i < end && positive; i++)
+        divide_half(A->below[i] + first, A->diagonal[k] + first);
+    for (int i = begin; i < A->inside[k] && positive; i++) subtract_half_block(A, half, i, end);
+    return positive;
+}
+
+bool lwi_block_cholesky_factor_half(lwi_block_cholesky *A, int half, const lwi_team *team)
+{
+    bool positive = true;
     LWI_ASSERT(half == 0 || half == 1);
-    for (int k = 0; k < A->n; k++) {
-        const int begin = A->first[k], end = A->first[k + 1];
-        if (!factor_half_diagonal(A->diagonal[k] + first)) return false;
-        for (int i = begin; i < end; i++) divide_half(A->below[i] + first, A->diagonal[k] + first);
-        for (int i = begin; i < end; i++) subtract_half_block(A, half, i, end);
+    for (int s = 0; s < A->nstage; s++) {
+        lwi_team_meet(team);
+        for (span c = s ? columns_of(A, s, team) : (span){0}; c.first < c.end; c.first++)
+            for (int i = A->from[A->column[c.first]]; i < A->from[A->column[c.first] + 1]; i++)
+                subtract_half_block(A, half, A->acting[i][0], A->first[A->acting[i][1] + 1]);
+        if (s) lwi_team_meet(team);
+        const span u = pieces_of(A, s, team);
+        for (int i = A->piece[u.first]; i < A->piece[u.end]; i++)
+            positive = factor_half_column(A, half, A->column[i]) && positive;
     }
-    return true;
+    lwi_team_meet(team);
+    return positive;
 }
 
 // y := L^-1 y,  and  y := L'^-1 y
@@ -318,30 +449,62 @@ static inline void upper_half(const double l[9], double y[3])
     }
 }
 
-void lwi_block_cholesky_solve_half(const lwi_block_cholesky *A, int half, const int at[3],
-                                   double (*x)[6])
+// z -= L y
+static inline void subtract_half_columns(const int at[3], const double l[9], const double y[3],
+                                         double z[6])
 {
-    const int first = 9 * half, a = at[0], b = at[1], c = at[2];
-    for (int k = 0; k < A->n; k++) {
-        double y[HALF] = {x[k][a], x[k][b], x[k][c]};
-        lower_half(A->diagonal[k] + first, y);
-        x[k][a] = y[0], x[k][b] = y[1], x[k][c] = y[2];
-        for (int i = A->first[k]; i < A->first[k + 1]; i++) {
-            const double *l = A->below[i] + first;
-            double *z = x[A->row[i]];
-            z[a] = z[a] - y[0] * l[0] - y[1] * l[3] - y[2] * l[6];
-            z[b] = z[b] - y[0] * l[1] - y[1] * l[4] - y[2] * l[7];
-            z[c] = z[c] - y[0] * l[2] - y[1] * l[5] - y[2] * l[8];
-        }
+    z[at[0]] = z[at[0]] - y[0] * l[0] - y[1] * l[3] - y[2] * l[6];
+    z[at[1]] = z[at[1]] - y[0] * l[1] - y[1] * l[4] - y[2] * l[7];
+    z[at[2]] = z[at[2]] - y[0] * l[2] - y[1] * l[5] - y[2] * l[8];
+}
+
+static inline void solve_half_lower(const lwi_block_cholesky *A, int first, const int at[3], int k,
+                                    double (*x)[6])
+{
+    double y[HALF] = {x[k][at[0]], x[k][at[1]], x[k][at[2]]};
+    lower_half(A->diagonal[k] + first, y);
+    for (int i = 0; i < HALF; i++) x[k][at[i]] = y[i];
+    for (int i = A->first[k]; i < A->inside[k]; i++)
+        subtract_half_columns(at, A->below[i] + first, y, x[A->row[i]]);
+}
+
+static inline void solve_half_upper(const lwi_block_cholesky *A, int first, const int at[3], int k,
+                                    double (*x)[6])
+{
+    double y[HALF] = {x[k][at[0]], x[k][at[1]], x[k][at[2]]};
+    for (int i = A->first[k]; i < A->first[k + 1]; i++) {
+        const double *l = A->below[i] + first, *z = x[A->row[i]];
+        for (int r = 0; r < HALF; r++, l += HALF)
+            y[r] -= l[0] * z[at[0]] + (l[1] * z[at[1]] + l[2] * z[at[2]]);
     }
-    for (int k = A->n - 1; k >= 0; k--) {
-        double y[HALF] = {x[k][a], x[k][b], x[k][c]};
-        for (int i = A->first[k]; i < A->first[k + 1]; i++) {
-            const double *l = A->below[i] + first, *z = x[A->row[i]];
-            for (int r = 0; r < HALF; r++, l += HALF)
-                y[r] -= l[0] * z[a] + (l[1] * z[b] + l[2] * z[c]);
+    upper_half(A->diagonal[k] + first, y);
+    for (int i = 0; i < HALF; i++) x[k][at[i]] = y[i];
+}
+
+void lwi_block_cholesky_solve_half(const lwi_block_cholesky *A, int half, const int at[3],
+                                   const lwi_team *team, double (*x)[6])
+{
+    const int first = 9 * half, in[3] = {at[0], at[1], at[2]};
+    for (int s = 0; s < A->nstage; s++) {
+        lwi_team_meet(team);
+        for (span c = s ? columns_of(A, s, team) : (span){0}; c.first < c.end; c.first++) {
+            const int k = A->column[c.first];
+            for (int i = A->from[k]; i < A->from[k + 1]; i++) {
+                const double *y = x[A->acting[i][1]];
+                subtract_half_columns(in, A->below[A->acting[i][0]] + first,
+                                      (const double[3]){y[in[0]], y[in[1]], y[in[2]]}, x[k]);
+            }
         }
-        upper_half(A->diagonal[k] + first, y);
-        x[k][a] = y[0], x[k][b] = y[1], x[k][c] = y[2];
+        if (s) lwi_team_meet(team);
+        const span u = pieces_of(A, s, team);
+        for (int i = A->piece[u.first]; i < A->piece[u.end]; i++)
+            solve_half_lower(A, first, in, A->column[i], x);
     }
+    for (int s = A->nstage - 1; s >= 0; s--) {
+        lwi_team_meet(team);
+        const span u = pieces_of(A, s, team);
+        for (int i = A->piece[u.end] - 1; i >= A->piece[u.first]; i--)
+            solve_half_upper(A, first, in, A->column[i], x);
+    }
+    lwi_team_meet(team);
 }

@@ -18,8 +18,9 @@
 // Directions without stiffness in A, the degrees of freedom, have no part in f, and J removes what round-off puts there.
 //
 // A is sparse, with a block of six rows for each body and one for each pair of bodies of an edge (base/block_cholesky.h).
-// The order is the sequential one of the elimination, which has the fewest multiplications in rows of loops and in nets:
-// in the graph of its plan edge k is body k with six rows, body e is joint e.
+// The order is one of the elimination: in the graph of its plan edge k is body k with six rows, body e is joint e.  Small
+// mechanisms have the sequential one, with the fewest multiplications in rows of loops and in nets; large ones nested
+// dissection, with twice as many, which threads share.  All else goes by bodies or by edges, each on one thread.
 //
 // Rows of mechanisms that move in a plane across an axis of the world act either on motions in the plane, two translations
 // and a rotation, or on motions across it.  A is two matrices then, of which the second is factored where forces across the
@@ -28,6 +29,7 @@
 
 #include "base/assert.h"
 #include "base/block_cholesky.h"
+#include "base/flush.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -44,6 +46,15 @@ enum { FEW = 3, MAX_STEPS = 40, TERMS = 4 };
 // Of null vectors, which are compared with 1e-8.
 #define NULL_ENOUGH 1e-10
 
+// What the parts of a team agree on: largest numbers, and whether all is well.
+typedef struct found {
+    double change, left, enough; // J v, changes of it, close lambda
+    bool ok;
+} found;
+
+// Pairs of joints at a body, on average, above which the order is the sequential one.
+#define MAX_PAIRS 100
+
 struct lwi_min_norm {
     int nbody, nedge, nnode;
     int *row; // [nedge + 1] first multiplier of each edge
@@ -52,6 +63,11 @@ struct lwi_min_norm {
     int *at;   // [slots] node of each
     int *node; // [nbody] -1: no edge has rows there
     int *rows; // [slots] first row of J of each
+    int *edge; // [slots] of each
+    int *
+        first_slot; // [nnode + 1] slots at each node: slot[first_slot[k]] ... slot[first_slot[k + 1] - 1], by edge
+    int *slot;
+    int *pair;                   // [nedge + 1] first pair of bodies of each edge in `block`
     double (*J)[6];              // [rows of all slots]
     double (*soft)[2];           // [nnode] a D, translations and rotations
     double (*v)[6];              // [nnode]
@@ -67,6 +83,15 @@ struct lwi_min_norm {
     double (*P)[3];   // [rows of all slots] components of the rows in this order
     bool factored[2]; // halves of A
     bool used[2];     // halves that a solution has; its multipliers have that order, too
+    // threads
+    lwi_pool *pool; // NULL: one
+    lwi_barrier barrier;
+    uint64_t mode;                                            // flush.h
+    void (*task)(lwi_min_norm *solver, const lwi_team *team); // what they do
+    found *found;                                             // [LWI_MAX_THREADS] of each
+    const double (*given)[6], *lambda_in;                     // of a task
+    double *out, (*wrench)[6], close;
+    bool finite;
 };
 
 // Components of motions in the plane, and of those across it, by the axis across.
@@ -93,10 +118,11 @@ static lw_status make_slots(lwi_min_norm *l, const lwi_plan_graph *graph, lwi_ar
         l->first[e + 1] = l->first[e] + (graph->edge[e].rows ? graph->edge[e].n : 0);
     }
     GET(l->at, l->first[graph->nedge]);
+    GET(l->edge, l->first[graph->nedge]);
     GET(l->rows, l->first[graph->nedge]);
     for (int e = 0; e < graph->nedge; e++)
         for (int s = l->first[e]; s < l->first[e + 1]; s++, total += graph->edge[e].rows)
-            l->rows[s] = total;
+            l->rows[s] = total, l->edge[s] = e;
     GET(l->J, total);
     GET(l->P, total);
     return LW_OK;
@@ -121,6 +147,17 @@ static lw_status incidence(const lwi_plan_graph *graph, lwi_arena *arena, int **
     return LW_OK;
 }
 
+// Whether there is work for several threads.  A dissection takes as long as pairs of joints at bodies.
+static bool is_shared(const lwi_min_norm *l, const lwi_plan_graph *graph, const int *first)
+{
+    double pairs = 0;
+    for (int b = 0; b < graph->nbody; b++) {
+        const double n = first[b + 1] - first[b];
+        pairs += n * n;
+    }
+    return l->nnode >= LWI_MIN_NORM_SHARED && pairs < MAX_PAIRS * l->nnode;
+}
+
 // Bodies as edges of six rows between the joints that they have; l->node: edge of each body.
 static lw_status make_plan(lwi_min_norm *l, const lwi_plan_graph *graph, lwi_arena *scratch,
                            lwi_arena *arena, lwi_plan *plan)
@@ -140,7 +177,8 @@ static lw_status make_plan(lwi_min_norm *l, const lwi_plan_graph *graph, lwi_are
         l->nnode++;
     }
     const lwi_plan_graph swapped = {.nbody = graph->nedge, .nedge = l->nnode, .edge = edge};
-    return lwi_plan_create(&swapped, LW_PLAN_COMB, scratch, plan);
+    return lwi_plan_create(&swapped, is_shared(l, graph, first) ? LW_PLAN_BALANCED : LW_PLAN_COMB,
+                           scratch, plan);
 }
 
 // l->node: place of each body in the order in which the plan closes them.
@@ -158,10 +196,10 @@ static lw_status sort_nodes(lwi_min_norm *l, const lwi_plan *plan, lwi_arena *sc
 }
 
 // The pairs of nodes of each edge, the later one first.
-static int list_pairs(const lwi_min_norm *l, int (*pair)[2])
+static int list_pairs(lwi_min_norm *l, int (*pair)[2])
 {
     int n = 0;
-    for (int e = 0; e < l->nedge; e++)
+    for (int e = 0; e < l->nedge; l->pair[++e] = n)
         for (int i = l->first[e]; i < l->first[e + 1]; i++)
             for (int k = l->first[e]; k < i; k++, n++) {
                 if (!pair) continue;
@@ -174,6 +212,7 @@ static int list_pairs(const lwi_min_norm *l, int (*pair)[2])
 
 static lw_status make_blocks(lwi_min_norm *l, lwi_arena *scratch, lwi_arena *arena)
 {
+    GET(l->pair, l->nedge + 1);
     const int n = list_pairs(l, NULL);
     int(*pair)[2] = lwi_arena_push(scratch, (size_t)n, sizeof *pair);
     if (!pair) return LW_ERR_MEMORY;
@@ -182,6 +221,19 @@ static lw_status make_blocks(lwi_min_norm *l, lwi_arena *scratch, lwi_arena *are
     TRY(lwi_block_cholesky_create(l->nnode, n, (const int(*)[2])pair, arena, &l->A));
     for (int i = 0; i < n; i++)
         l->block[i] = lwi_block_cholesky_find(&l->A, pair[i][0], pair[i][1]);
+    return l->nnode >= LWI_MIN_NORM_SHARED ? lwi_block_cholesky_divide(arena, &l->A) : LW_OK;
+}
+
+static lw_status sort_slots(lwi_min_norm *l, lwi_arena *scratch, lwi_arena *arena)
+{
+    int *fill = LWI_PUSH(scratch, int, l->nnode);
+    const int nslot = l->first[l->nedge];
+    GET(l->first_slot, l->nnode + 1);
+    GET(l->slot, nslot);
+    if (!fill) return LW_ERR_MEMORY;
+    for (int s = 0; s < nslot; s++) l->first_slot[l->at[s] + 1]++;
+    for (int k = 0; k < l->nnode; k++) l->first_slot[k + 1] += l->first_slot[k];
+    for (int s = 0; s < nslot; s++) l->slot[l->first_slot[l->at[s]] + fill[l->at[s]]++] = s;
     return LW_OK;
 }
 
@@ -195,6 +247,7 @@ static lw_status make(lwi_min_norm *l, const lwi_plan_graph *graph, lwi_arena *s
     for (int e = 0; e < graph->nedge; e++)
         for (int s = l->first[e]; s < l->first[e + 1]; s++)
             l->at[s] = l->node[lwi_plan_bodies(&graph->edge[e])[s - l->first[e]]];
+    TRY(sort_slots(l, scratch, arena));
     return make_blocks(l, scratch, arena);
 }
 
@@ -218,6 +271,7 @@ lw_status lwi_min_norm_create(const lwi_plan_graph *graph, lwi_arena *arena, lwi
     GET(l->part, l->row[l->nedge]);
     GET(l->order, l->row[l->nedge]);
     GET(l->inside, l->nedge);
+    GET(l->found, LWI_MAX_THREADS);
     *out = l;
     return LW_OK;
 #undef GET
@@ -226,6 +280,70 @@ lw_status lwi_min_norm_create(const lwi_plan_graph *graph, lwi_arena *arena, lwi
 double lwi_min_norm_work(const lwi_min_norm *l)
 {
     return lwi_block_cholesky_work(&l->A);
+}
+
+// ----------------------------------------------------------------------------------------- threads
+
+void lwi_min_norm_threads(lwi_min_norm *l, lwi_pool *pool)
+{
+    l->pool = l->nnode >= LWI_MIN_NORM_SHARED ? pool : NULL;
+    if (l->pool) lwi_barrier_init(pool, &l->barrier);
+}
+
+// In the floating-point mode of the calling thread: the same bits for any number of threads.
+static void run_part(void *user, int part)
+{
+    lwi_min_norm *l = user;
+    const uint64_t mode = lwi_flush_get();
+    const lwi_team team = {.part = part, .parts = lwi_pool_count(l->pool), .barrier = &l->barrier};
+    lwi_flush_set(l->mode);
+    l->task(l, &team);
+    lwi_flush_set(mode);
+}
+
+static void run(lwi_min_norm *l, void (*task)(lwi_min_norm *l, const lwi_team *team))
+{
+    if (!l->pool) {
+        task(l, &LWI_ALONE);
+        return;
+    }
+    l->task = task;
+    l->mode = lwi_flush_get();
+    lwi_pool_run(l->pool, run_part, l);
+}
+
+// Items of a part: equal numbers.
+static void range_of(const lwi_team *team, int count, int *first, int *end)
+{
+    *first = (int)((long)count * team->part / team->parts);
+    *end = (int)((long)count * (team->part + 1) / team->parts);
+}
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+// What all parts have found.  What they have written before is seen after.
+static found agree(const lwi_min_norm *l, const lwi_team *team, found mine)
+{
+    if (team->parts == 1) return mine;
+    l->found[team->part] = mine;
+    lwi_team_meet(team);
+    for (int i = 0; i < team->parts; i++) {
+        const found *of = &l->found[i];
+        mine.change = larger(of->change, mine.change);
+        mine.left = larger(of->left, mine.left);
+        mine.enough = larger(of->enough, mine.enough);
+        mine.ok = mine.ok && of->ok;
+    }
+    lwi_team_meet(team);
+    return mine;
+}
+
+static bool all_ok(const lwi_min_norm *l, const lwi_team *team, bool ok)
+{
+    return agree(l, team, (found){.ok = ok}).ok;
 }
 
 // ------------------------------------------------------------------------------------------ factor
@@ -263,20 +381,34 @@ static void add_square(double A[36], int rows, const double (*X)[6])
     add_columns(A, 4, 4, rows, X, X);
 }
 
-static void put_stiffness(lwi_min_norm *l)
+// Block of A of two slots of an edge.
+static int block_of(const lwi_min_norm *l, int e, int one, int other)
 {
-    int n = 0;
-    for (int e = 0; e < l->nedge; e++)
-        for (int i = l->first[e]; i < l->first[e + 1]; i++) {
-            const int rows = rows_of(l, e);
-            const double(*J)[6] = (const double(*)[6])l->J + l->rows[i];
-            for (int k = l->first[e]; k < i; k++) {
-                const double(*other)[6] = (const double(*)[6])l->J + l->rows[k];
-                const bool later = l->at[i] > l->at[k];
-                add_product(l->A.below[l->block[n++]], rows, later ? J : other, later ? other : J);
-            }
-            add_square(l->A.diagonal[l->at[i]], rows, J);
-        }
+    const int i = (one > other ? one : other) - l->first[e],
+              k = (one < other ? one : other) - l->first[e];
+    return l->block[l->pair[e] + i * (i - 1) / 2 + k];
+}
+
+static void clear_column(lwi_min_norm *l, int k)
+{
+    const int n = l->A.first[k + 1] - l->A.first[k];
+    if (n) memset(l->A.below[l->A.first[k]], 0, (size_t)n * sizeof *l->A.below);
+    memset(l->A.diagonal[k], 0, sizeof *l->A.diagonal);
+}
+
+// Column k of J'J.
+static void put_column(lwi_min_norm *l, int k)
+{
+    clear_column(l, k);
+    for (int i = l->first_slot[k]; i < l->first_slot[k + 1]; i++) {
+        const int slot = l->slot[i], e = l->edge[slot], rows = rows_of(l, e);
+        const double(*J)[6] = (const double(*)[6])l->J + l->rows[slot];
+        for (int s = l->first[e]; s < l->first[e + 1]; s++)
+            if (l->at[s] > k)
+                add_product(l->A.below[block_of(l, e, s, slot)], rows,
+                            (const double(*)[6])l->J + l->rows[s], J);
+        add_square(l->A.diagonal[k], rows, J);
+    }
 }
 
 // a D, one number for the translations and one for the rotations of a body, so that it does not depend on the axes.
@@ -286,14 +418,13 @@ static double softness(const double *square, int step)
     return SOFT * (trace > 0 ? trace / 3 : 1);
 }
 
-static void add_softness(lwi_min_norm *l)
+static void add_softness(lwi_min_norm *l, int k)
 {
-    for (int k = 0; k < l->nnode; k++)
-        for (int part = 0; part < 2; part++) {
-            double *first = l->A.diagonal[k] + 21 * part; // of three entries, seven apart
-            l->soft[k][part] = softness(first, 7);
-            for (int i = 0; i < 3; i++) first[7 * i] += l->soft[k][part];
-        }
+    for (int part = 0; part < 2; part++) {
+        double *first = l->A.diagonal[k] + 21 * part; // of three entries, seven apart
+        l->soft[k][part] = softness(first, 7);
+        for (int i = 0; i < 3; i++) first[7 * i] += l->soft[k][part];
+    }
 }
 
 // All bits of three components except the signs.
@@ -326,11 +457,12 @@ static bool divide_edge(lwi_min_norm *l, int e, int axis)
     return true;
 }
 
-static bool divide_rows(lwi_min_norm *l, int axis)
+static bool divide_rows(lwi_min_norm *l, int axis, const lwi_team *team)
 {
-    for (int e = 0; e < l->nedge; e++)
-        if (!divide_edge(l, e, axis)) return false;
-    return true;
+    int e, end;
+    range_of(team, l->nedge, &e, &end);
+    while (e < end && divide_edge(l, e, axis)) e++;
+    return all_ok(l, team, e == end);
 }
 
 // Rows of an edge in one half: from the first one to that before the end, in their order.
@@ -344,45 +476,40 @@ static inline int end_in(const lwi_min_norm *l, int e, int half)
     return half ? rows_of(l, e) : l->inside[e];
 }
 
-static int find_plane(lwi_min_norm *l)
+static int find_plane(lwi_min_norm *l, const lwi_team *team)
 {
     for (int axis = 2; axis >= 0; axis--)
-        if (divide_rows(l, axis)) return axis;
+        if (divide_rows(l, axis, team)) return axis;
     return -1;
 }
 
-// l->v := the diagonal of J'J.
-static void put_squares(lwi_min_norm *l)
+// l->soft of a node, from the diagonal of J'J.
+static void put_softness(lwi_min_norm *l, int k)
 {
-    memset(l->v, 0, (size_t)l->nnode * sizeof *l->v);
-    for (int e = 0; e < l->nedge; e++) {
-        const int rows = rows_of(l, e);
-        for (int s = l->first[e]; s < l->first[e + 1]; s++) {
-            const double(*J)[6] = (const double(*)[6])l->J + l->rows[s];
-            double *square = l->v[l->at[s]];
-            lwi_pair sum[3];
-            memcpy(sum, square, sizeof sum);
-            for (int i = 0; i < rows; i++)
-                for (int k = 0; k < 3; k++)
-                    sum[k] += lwi_pair_load(J[i] + 2 * k) * lwi_pair_load(J[i] + 2 * k);
-            memcpy(square, sum, sizeof sum);
-        }
+    double square[6];
+    lwi_pair sum[3] = {{0}};
+    for (int i = l->first_slot[k]; i < l->first_slot[k + 1]; i++) {
+        const int slot = l->slot[i], rows = rows_of(l, l->edge[slot]);
+        const double(*J)[6] = (const double(*)[6])l->J + l->rows[slot];
+        for (int m = 0; m < rows; m++)
+            for (int c = 0; c < 3; c++)
+                sum[c] += lwi_pair_load(J[m] + 2 * c) * lwi_pair_load(J[m] + 2 * c);
     }
+    memcpy(square, sum, sizeof square);
+    for (int part = 0; part < 2; part++) l->soft[k][part] = softness(square + 3 * part, 1);
 }
 
-// l->P of one half.
-static void put_half(lwi_min_norm *l, int half)
+// l->P of one half, of an edge.
+static void put_half(lwi_min_norm *l, int half, int e)
 {
     const int *at = component[l->across][half], a = at[0], b = at[1], c = at[2];
-    for (int e = 0; e < l->nedge; e++) {
-        const int from = first_in(l, e, half), end = end_in(l, e, half);
-        for (int s = l->first[e]; s < l->first[e + 1]; s++) {
-            const double(*J)[6] = (const double(*)[6])l->J + l->rows[s];
-            double(*P)[3] = l->P + l->rows[s];
-            for (int i = from; i < end; i++) {
-                const double *row = J[l->order[l->row[e] + i]];
-                P[i][0] = row[a], P[i][1] = row[b], P[i][2] = row[c];
-            }
+    const int from = first_in(l, e, half), end = end_in(l, e, half);
+    for (int s = l->first[e]; s < l->first[e + 1]; s++) {
+        const double(*J)[6] = (const double(*)[6])l->J + l->rows[s];
+        double(*P)[3] = l->P + l->rows[s];
+        for (int i = from; i < end; i++) {
+            const double *row = J[l->order[l->row[e] + i]];
+            P[i][0] = row[a], P[i][1] = row[b], P[i][2] = row[c];
         }
     }
 }
@@ -396,52 +523,78 @@ static void add_half_product(double *restrict A, int rows, const double (*X)[3],
             for (int r = 0; r < 3; r++) A[3 * c + r] += Y[i][c] * X[i][r];
 }
 
-static void put_half_stiffness(lwi_min_norm *l, int half)
+static void clear_half_column(lwi_min_norm *l, int half, int k)
 {
-    int n = 0;
-    for (int e = 0; e < l->nedge; e++) {
-        const int from = first_in(l, e, half), rows = end_in(l, e, half) - from;
-        for (int i = l->first[e]; i < l->first[e + 1]; i++) {
-            const double(*P)[3] = (const double(*)[3])l->P + l->rows[i] + from;
-            for (int k = l->first[e]; k < i; k++) {
-                const double(*other)[3] = (const double(*)[3])l->P + l->rows[k] + from;
-                const bool later = l->at[i] > l->at[k];
-                add_half_product(l->A.below[l->block[n++]] + 9 * half, rows, later ? P : other,
-                                 later ? other : P);
-            }
-            add_half_product(l->A.diagonal[l->at[i]] + 9 * half, rows, P, P);
-        }
-    }
+    for (int i = l->A.first[k]; i < l->A.first[k + 1]; i++)
+        memset(l->A.below[i] + 9 * half, 0, 9 * sizeof(double));
+    memset(l->A.diagonal[k] + 9 * half, 0, 9 * sizeof(double));
 }
 
-static bool factor_half(lwi_min_norm *l, int half)
+// Column k of the half of A.
+static void put_half_column(lwi_min_norm *l, int half, int k)
 {
     const int *at = component[l->across][half];
-    put_half(l, half);
-    put_half_stiffness(l, half);
-    for (int k = 0; k < l->nnode; k++)
-        for (int c = 0; c < 3; c++) l->A.diagonal[k][9 * half + 4 * c] += l->soft[k][at[c] / 3];
-    l->factored[half] = true;
-    return lwi_block_cholesky_factor_half(&l->A, half);
+    double *diagonal = l->A.diagonal[k] + 9 * half;
+    clear_half_column(l, half, k);
+    for (int i = l->first_slot[k]; i < l->first_slot[k + 1]; i++) {
+        const int slot = l->slot[i], e = l->edge[slot], from = first_in(l, e, half);
+        const int rows = end_in(l, e, half) - from;
+        const double(*P)[3] = (const double(*)[3])l->P + l->rows[slot] + from;
+        for (int s = l->first[e]; s < l->first[e + 1]; s++)
+            if (l->at[s] > k)
+                add_half_product(l->A.below[block_of(l, e, s, slot)] + 9 * half, rows,
+                                 (const double(*)[3])l->P + l->rows[s] + from, P);
+        add_half_product(diagonal, rows, P, P);
+    }
+    for (int c = 0; c < 3; c++) diagonal[4 * c] += l->soft[k][at[c] / 3];
 }
 
-static bool factor_in_plane(lwi_min_norm *l)
+static bool factor_half(lwi_min_norm *l, int half, const lwi_team *team)
 {
-    put_squares(l);
-    for (int k = 0; k < l->nnode; k++)
-        for (int part = 0; part < 2; part++) l->soft[k][part] = softness(l->v[k] + 3 * part, 1);
-    l->factored[0] = l->factored[1] = false;
-    return factor_half(l, 0);
+    int first, end;
+    range_of(team, l->nedge, &first, &end);
+    for (int e = first; e < end; e++) put_half(l, half, e);
+    lwi_team_meet(team);
+    range_of(team, l->nnode, &first, &end);
+    for (int k = first; k < end; k++) put_half_column(l, half, k);
+    return all_ok(l, team, lwi_block_cholesky_factor_half(&l->A, half, team));
+}
+
+static bool factor_in_plane(lwi_min_norm *l, const lwi_team *team)
+{
+    int first, end;
+    range_of(team, l->nnode, &first, &end);
+    for (int k = first; k < end; k++) put_softness(l, k);
+    return factor_half(l, 0, team);
+}
+
+static bool factor_whole(lwi_min_norm *l, const lwi_team *team)
+{
+    int first, end;
+    range_of(team, l->nnode, &first, &end);
+    for (int k = first; k < end; k++) {
+        put_column(l, k);
+        add_softness(l, k);
+    }
+    return all_ok(l, team, lwi_block_cholesky_factor(&l->A, team));
+}
+
+static void factor(lwi_min_norm *l, const lwi_team *team)
+{
+    const int across = find_plane(l, team);
+    if (team->part == 0) {
+        l->across = across;
+        l->factored[0] = true, l->factored[1] = false;
+    }
+    lwi_team_meet(team);
+    const bool finite = across >= 0 ? factor_in_plane(l, team) : factor_whole(l, team);
+    if (team->part == 0) l->finite = finite;
 }
 
 bool lwi_min_norm_factor(lwi_min_norm *l)
 {
-    lwi_block_cholesky_clear(&l->A);
-    l->across = find_plane(l);
-    if (l->across >= 0) return factor_in_plane(l);
-    put_stiffness(l);
-    add_softness(l);
-    return lwi_block_cholesky_factor(&l->A);
+    run(l, factor);
+    return l->finite;
 }
 
 int lwi_min_norm_axis(const lwi_min_norm *l)
@@ -451,12 +604,16 @@ int lwi_min_norm_axis(const lwi_min_norm *l)
 
 // ------------------------------------------------------------------------------------------- solve
 
-// f += J' lambda of the rows of a slot.
-static void add_wrench(const lwi_min_norm *l, int slot, int rows, const double *lambda, double f[6])
+// f += sign J' lambda of the rows of a slot.
+static inline void add_wrench(const lwi_min_norm *l, int slot, int rows, double sign,
+                              const double *lambda, double f[6])
 {
     const double(*J)[6] = (const double(*)[6])l->J + l->rows[slot];
+    lwi_pair sum[3];
+    memcpy(sum, f, sizeof sum);
     for (int i = 0; i < rows; i++)
-        for (int k = 0; k < 6; k++) f[k] += lambda[i] * J[i][k];
+        for (int k = 0; k < 3; k++) sum[k] += sign * lambda[i] * lwi_pair_load(J[i] + 2 * k);
+    memcpy(f, sum, sizeof sum);
 }
 
 void lwi_min_norm_wrench(const lwi_min_norm *l, int edge, int i, const double *lambda, double f[6])
@@ -464,38 +621,41 @@ void lwi_min_norm_wrench(const lwi_min_norm *l, int edge, int i, const double *l
     LWI_ASSERT_INDEX(edge, l->nedge);
     LWI_ASSERT_INDEX(i, l->first[edge + 1] - l->first[edge]);
     memset(f, 0, 6 * sizeof *f);
-    add_wrench(l, l->first[edge] + i, rows_of(l, edge), lambda, f);
+    add_wrench(l, l->first[edge] + i, rows_of(l, edge), 1, lambda, f);
 }
 
-// By node.
-static void add_wrenches(const lwi_min_norm *l, const double *lambda, double (*f)[6])
+// At a node.
+static inline void add_wrenches(const lwi_min_norm *l, int k, double sign, const double *lambda,
+                                double f[6])
 {
-    for (int e = 0; e < l->nedge; e++)
-        for (int s = l->first[e]; s < l->first[e + 1]; s++)
-            add_wrench(l, s, rows_of(l, e), lambda + l->row[e], f[l->at[s]]);
+    for (int i = l->first_slot[k]; i < l->first_slot[k + 1]; i++) {
+        const int slot = l->slot[i], e = l->edge[slot];
+        add_wrench(l, slot, rows_of(l, e), sign, lambda + l->row[e], f);
+    }
 }
 
-void lwi_min_norm_wrenches(const lwi_min_norm *l, const double *lambda, double (*f)[6])
+static void put_wrenches(lwi_min_norm *l, const lwi_team *team)
 {
-    memset(l->v, 0, (size_t)l->nnode * sizeof *l->v);
-    add_wrenches(l, lambda, l->v);
-    for (int b = 0; b < l->nbody; b++)
-        if (l->node[b] >= 0)
-            memcpy(f[b], l->v[l->node[b]], sizeof f[b]);
-        else
-            memset(f[b], 0, sizeof f[b]);
+    int first, end;
+    range_of(team, l->nbody, &first, &end);
+    for (int b = first; b < end; b++) {
+        memset(l->wrench[b], 0, sizeof *l->wrench);
+        if (l->node[b] >= 0) add_wrenches(l, l->node[b], 1, l->lambda_in, l->wrench[b]);
+    }
 }
 
-static double larger(double a, double b)
+void lwi_min_norm_wrenches(lwi_min_norm *l, const double *lambda, double (*f)[6])
 {
-    return a > b ? a : b;
+    l->lambda_in = lambda;
+    l->wrench = f;
+    run(l, put_wrenches);
 }
 
 // What becomes of J v: number n of the series, lambda = before - n J v; 0 begins a step.
 typedef struct term {
     int n;
     double close, *lambda;
-    double change, left, enough; // largest: change of J v, J v, close lambda
+    found largest;
 } term;
 
 static inline void take_row(const lwi_min_norm *l, int i, double Jv, term *of)
@@ -504,9 +664,9 @@ static inline void take_row(const lwi_min_norm *l, int i, double Jv, term *of)
     const double lambda = before - of->n * Jv;
     l->before[i] = before;
     l->rest[i] = Jv;
-    of->change = larger(fabs(Jv - last), of->change);
-    of->left = larger(fabs(Jv), of->left);
-    of->enough = larger(of->close * fabs(lambda), of->enough);
+    of->largest.change = larger(fabs(Jv - last), of->largest.change);
+    of->largest.left = larger(fabs(Jv), of->largest.left);
+    of->largest.enough = larger(of->close * fabs(lambda), of->largest.enough);
     of->lambda[i] = lambda;
 }
 
@@ -528,12 +688,12 @@ static inline void take_edge(const lwi_min_norm *l, int e, int from, int n, cons
     for (int i = 0; i < n; i++) take_row(l, l->row[e] + from + i, sum[i], of);
 }
 
-static void take_half(const lwi_min_norm *l, int half, term *of)
+static void take_half(const lwi_min_norm *l, int half, int first, int end, term *of)
 {
     const int at[3] = {component[l->across][half][0], component[l->across][half][1],
                        component[l->across][half][2]};
     term now = *of;
-    for (int e = 0; e < l->nedge; e++) {
+    for (int e = first; e < end; e++) {
         const int from = first_in(l, e, half), n = end_in(l, e, half) - from;
         if (n == 2) // hinges in the plane
             take_edge(l, e, from, 2, at, &now);
@@ -543,10 +703,10 @@ static void take_half(const lwi_min_norm *l, int half, term *of)
     *of = now;
 }
 
-static void take_whole(const lwi_min_norm *l, term *of)
+static void take_whole(const lwi_min_norm *l, int first, int end, term *of)
 {
     term now = *of;
-    for (int e = 0; e < l->nedge; e++) {
+    for (int e = first; e < end; e++) {
         const int rows = rows_of(l, e);
         double sum[LWI_EDGE_ROWS] = {0};
         for (int s = l->first[e]; s < l->first[e + 1]; s++)
@@ -556,134 +716,152 @@ static void take_whole(const lwi_min_norm *l, term *of)
     *of = now;
 }
 
-static void take_rows(const lwi_min_norm *l, term *of)
+static void take_rows(const lwi_min_norm *l, const lwi_team *team, term *of)
 {
-    of->change = of->left = of->enough = 0;
-    if (l->across < 0) {
-        take_whole(l, of);
-        return;
-    }
-    for (int half = 0; half < 2; half++)
-        if (l->used[half]) take_half(l, half, of);
+    int first, end;
+    range_of(team, l->nedge, &first, &end);
+    if (l->across < 0) take_whole(l, first, end, of);
+    for (int half = 0; half < 2 && l->across >= 0; half++)
+        if (l->used[half]) take_half(l, half, first, end, of);
+    of->largest = agree(l, team, of->largest);
 }
 
-// v -= J' lambda in one half.
-static void subtract_half_wrenches(const lwi_min_norm *l, int half, const double *lambda)
+// v -= J' lambda at a node, in one half.
+static void subtract_half_wrenches(const lwi_min_norm *l, int half, int k, const double *lambda)
 {
     const int *at = component[l->across][half], a = at[0], b = at[1], c = at[2];
-    for (int e = 0; e < l->nedge; e++)
-        for (int s = l->first[e]; s < l->first[e + 1]; s++) {
-            double *v = l->v[l->at[s]], x = v[a], y = v[b], z = v[c];
-            for (int i = first_in(l, e, half); i < end_in(l, e, half); i++) {
-                const double *P = l->P[l->rows[s] + i], m = lambda[l->row[e] + i];
-                x -= m * P[0], y -= m * P[1], z -= m * P[2];
-            }
-            v[a] = x, v[b] = y, v[c] = z;
+    double *v = l->v[k], x = v[a], y = v[b], z = v[c];
+    for (int n = l->first_slot[k]; n < l->first_slot[k + 1]; n++) {
+        const int slot = l->slot[n], e = l->edge[slot];
+        for (int i = first_in(l, e, half); i < end_in(l, e, half); i++) {
+            const double *P = l->P[l->rows[slot] + i], m = lambda[l->row[e] + i];
+            x -= m * P[0], y -= m * P[1], z -= m * P[2];
         }
+    }
+    v[a] = x, v[b] = y, v[c] = z;
 }
 
 // v := f - J' lambda
-static void put_residual(lwi_min_norm *l, const double (*f)[6], const double *lambda)
+static void put_residual(lwi_min_norm *l, const lwi_team *team, const double *lambda)
 {
-    for (int b = 0; b < l->nbody; b++)
-        if (l->node[b] >= 0) memcpy(l->v[l->node[b]], f[b], sizeof f[b]);
-    if (l->across < 0) {
-        for (int i = 0; i < l->row[l->nedge]; i++) l->before[i] = -lambda[i];
-        add_wrenches(l, l->before, l->v);
-        return;
+    int first, end;
+    range_of(team, l->nbody, &first, &end);
+    for (int b = first; b < end; b++) {
+        const int k = l->node[b];
+        if (k < 0) continue;
+        memcpy(l->v[k], l->given[b], sizeof *l->v);
+        if (l->across < 0) add_wrenches(l, k, -1, lambda, l->v[k]);
+        for (int half = 0; half < 2 && l->across >= 0; half++)
+            if (l->used[half]) subtract_half_wrenches(l, half, k, lambda);
     }
-    for (int half = 0; half < 2; half++)
-        if (l->used[half]) subtract_half_wrenches(l, half, lambda);
 }
 
 // v := A^-1 v
-static void divide_by_stiffness(lwi_min_norm *l)
+static void divide_by_stiffness(lwi_min_norm *l, const lwi_team *team)
 {
     if (l->across < 0) {
-        lwi_block_cholesky_solve(&l->A, l->v);
+        lwi_block_cholesky_solve(&l->A, team, l->v);
         return;
     }
     for (int half = 0; half < 2; half++)
         if (l->used[half])
-            lwi_block_cholesky_solve_half(&l->A, half, component[l->across][half], l->v);
+            lwi_block_cholesky_solve_half(&l->A, half, component[l->across][half], team, l->v);
 }
 
 // v := A^-1 a D v
-static void next_term(lwi_min_norm *l)
+static void next_term(lwi_min_norm *l, const lwi_team *team)
 {
-    for (int k = 0; k < l->nnode; k++)
+    int first, end;
+    range_of(team, l->nnode, &first, &end);
+    for (int k = first; k < end; k++)
         for (int i = 0; i < 6; i++) l->v[k][i] *= l->soft[k][i / 3];
-    divide_by_stiffness(l);
+    divide_by_stiffness(l, team);
 }
 
 // rest := J v_0.  Returns its largest entry.
-static double begin_step(lwi_min_norm *l, const double (*f)[6], double *lambda)
+static double begin_step(lwi_min_norm *l, const lwi_team *team, double *lambda)
 {
     term of = {.lambda = lambda};
-    put_residual(l, f, lambda);
-    divide_by_stiffness(l);
-    take_rows(l, &of);
-    return of.left;
+    put_residual(l, team, lambda);
+    divide_by_stiffness(l, team);
+    take_rows(l, team, &of);
+    return of.largest.left;
 }
 
 // lambda += J (v_0 + ... + v_(n - 1) - n v_n).  True: what is left is small enough.
-static bool add_series(lwi_min_norm *l, double close, double *lambda)
+static bool add_series(lwi_min_norm *l, const lwi_team *team, double *lambda)
 {
     for (int n = 1; n <= TERMS; n++) {
-        term of = {.n = n, .close = close, .lambda = lambda};
-        next_term(l);
-        take_rows(l, &of);
-        if (!((n + 1) * of.left > of.enough && n * of.change > of.enough)) return true;
+        term of = {.n = n, .close = l->close, .lambda = lambda};
+        next_term(l, team);
+        take_rows(l, team, &of);
+        const found *now = &of.largest;
+        if (!((n + 1) * now->left > now->enough && n * now->change > now->enough)) return true;
     }
     return false;
 }
 
 // Forces in a half, or across the plane.
-static bool has_forces(const lwi_min_norm *l, int half, const double (*f)[6])
+static bool has_forces(const lwi_min_norm *l, int half, const lwi_team *team)
 {
     const int *at = component[l->across][half];
-    for (int b = 0; b < l->nbody; b++)
-        if (f[b][at[0]] != 0 || f[b][at[1]] != 0 || f[b][at[2]] != 0) return true;
-    return false;
+    const double(*f)[6] = l->given;
+    int b, end;
+    range_of(team, l->nbody, &b, &end);
+    while (b < end && !(f[b][at[0]] != 0 || f[b][at[1]] != 0 || f[b][at[2]] != 0)) b++;
+    return !all_ok(l, team, b == end);
 }
 
 // Halves with forces; multipliers of others are zero.  False: numbers are not finite.
-static bool choose_halves(lwi_min_norm *l, const double (*f)[6])
+static bool choose_halves(lwi_min_norm *l, const lwi_team *team)
 {
     bool all = true;
     for (int half = 0; half < 2 && l->across >= 0; half++) {
-        l->used[half] = has_forces(l, half, f);
-        if (l->used[half] && !l->factored[half]) all = factor_half(l, half) && all;
+        const bool used = has_forces(l, half, team), factors = used && !l->factored[half];
+        if (factors) all = factor_half(l, half, team) && all;
+        lwi_team_meet(team);
+        if (team->part == 0) l->used[half] = used, l->factored[half] |= factors;
     }
+    lwi_team_meet(team);
     return all;
 }
 
-static void solve(lwi_min_norm *l, const double (*f)[6], double close, double *lambda)
+static void solve(lwi_min_norm *l, const lwi_team *team)
 {
     double before = HUGE_VAL;
-    const int nrow = l->row[l->nedge];
-    const bool finite = choose_halves(l, f);
-    if (nrow) memset(l->sum, 0, (size_t)nrow * sizeof *l->sum);
+    int first, end;
+    const bool finite = choose_halves(l, team);
+    range_of(team, l->nedge, &first, &end);
+    for (int i = l->row[first]; i < l->row[end]; i++) l->sum[i] = 0;
+    lwi_team_meet(team);
     for (int step = 0; finite && step < MAX_STEPS; step++) {
-        const double size = begin_step(l, f, l->sum);
+        const double size = begin_step(l, team, l->sum);
         if (step >= FEW && !(size < 0.5 * before)) break;
         before = size;
-        if (add_series(l, close, l->sum)) break;
+        if (add_series(l, team, l->sum)) break;
     }
-    for (int e = 0; e < l->nedge; e++)
+    for (int e = first; e < end; e++)
         for (int i = l->row[e]; i < l->row[e + 1]; i++)
-            lambda[l->across < 0 ? i : l->row[e] + l->order[i]] = finite ? l->sum[i] : NAN;
+            l->out[l->across < 0 ? i : l->row[e] + l->order[i]] = finite ? l->sum[i] : NAN;
+}
+
+static void find(lwi_min_norm *l, const double (*f)[6], double close, double *lambda)
+{
+    l->given = f;
+    l->close = close;
+    l->out = lambda;
+    run(l, solve);
 }
 
 void lwi_min_norm_solve(lwi_min_norm *l, const double (*f)[6], double *lambda)
 {
-    solve(l, f, CLOSE_ENOUGH, lambda);
+    find(l, f, CLOSE_ENOUGH, lambda);
 }
 
 void lwi_min_norm_null(lwi_min_norm *l, double *n)
 {
     lwi_min_norm_wrenches(l, n, l->f);
-    solve(l, (const double(*)[6])l->f, NULL_ENOUGH, l->part);
+    find(l, (const double(*)[6])l->f, NULL_ENOUGH, l->part);
     for (int i = 0; i < l->row[l->nedge]; i++) n[i] -= l->part[i];
 }
 

@@ -6,9 +6,12 @@
 // where bodies share a joint, and is factored in these blocks (base/block_cholesky.h).
 //
 // Use: create; lwi_min_norm_put for every edge and body; factor; solve.  Nothing is allocated after creation.
+//
+// Large ones are factored by nested dissection (base/block_cholesky_divide.c), and threads share all their work.
 #ifndef LWI_SYSTEM_MIN_NORM_H
 #define LWI_SYSTEM_MIN_NORM_H
 
+#include "base/threads.h"
 #include "elimination/plan.h"
 
 typedef struct lwi_min_norm lwi_min_norm;
@@ -18,7 +21,12 @@ typedef struct lwi_min_norm lwi_min_norm;
 lw_status lwi_min_norm_create(const lwi_plan_graph *graph, lwi_arena *arena, lwi_min_norm **out);
 /** Multiplications of a factorisation. */
 double lwi_min_norm_work(const lwi_min_norm *solver);
-/** J [rows][6] of an edge at its body number i. */
+/** Bodies with rows from which on a solver has work for several threads. */
+enum { LWI_MIN_NORM_SHARED = 1000 };
+/** Factors and solutions by the threads of a pool from now on; NULL: by the caller's, as at first and of small ones.  The
+ *  bits are the same. */
+void lwi_min_norm_threads(lwi_min_norm *solver, lwi_pool *pool);
+/** J [rows][6] of an edge at its body number i; of several edges at the same time. */
 void lwi_min_norm_put(lwi_min_norm *solver, int edge, int i, const double (*J)[6]);
 /** Factors from all J.  False: a number is not finite; then solve must not be called. */
 bool lwi_min_norm_factor(lwi_min_norm *solver);
@@ -26,7 +34,7 @@ bool lwi_min_norm_factor(lwi_min_norm *solver);
  *  -1: there is none, blocks are of 6 x 6. */
 int lwi_min_norm_axis(const lwi_min_norm *solver);
 /** f [nbody][6] := J' lambda. */
-void lwi_min_norm_wrenches(const lwi_min_norm *solver, const double *lambda, double (*f)[6]);
+void lwi_min_norm_wrenches(lwi_min_norm *solver, const double *lambda, double (*f)[6]);
 /** f := J' lambda of one edge, lambda [its rows], on its body number i. */
 void lwi_min_norm_wrench(const lwi_min_norm *solver, int edge, int i, const double *lambda,
                          double f[6]);

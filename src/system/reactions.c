@@ -92,13 +92,20 @@ lw_status lwi_system_prepare_reactions(lwi_system *s, lwi_arena *arena)
     return LW_OK;
 }
 
+static void put_edges(void *user, int first, int end)
+{
+    const lwi_system *s = user;
+    const double(*J)[6] = lwi_elim_rows(s->elim);
+    for (int e = first; e < end; e++)
+        for (int i = 0; i < s->plan.graph.edge[e].n && s->plan.graph.edge[e].rows; i++)
+            lwi_min_norm_put(s->min_norm, e, i, J + 6 * (s->plan.slot[e] + i));
+}
+
 bool lwi_system_factor_null(lwi_system *s)
 {
     if (!s->min_norm) return false;
-    const double(*J)[6] = (const double(*)[6])lwi_elim_J(s->elim);
-    for (int e = 0; e < s->nedge; e++)
-        for (int i = 0; i < s->plan.graph.edge[e].n && s->plan.graph.edge[e].rows; i++)
-            lwi_min_norm_put(s->min_norm, e, i, J + 6 * (s->plan.slot[e] + i));
+    lwi_min_norm_threads(s->min_norm, s->pool);
+    lwi_pool_for(s->pool, s->nedge, put_edges, s);
     return lwi_min_norm_factor(s->min_norm);
 }
 
@@ -263,6 +270,12 @@ void lwi_system_applied(lwi_system *s, double t, const lwi_loads *loads, double 
         v6_zero(f[s->model->nnode + i]); // only joint rows act on rotors
 }
 
+static void put_right_sides(void *user, int first, int end)
+{
+    lwi_system *s = user;
+    for (int i = first; i < end; i++) s->c[i] = -s->gamma[i];
+}
+
 static void take_accelerations(void *user, int first, int end)
 {
     lwi_system *s = user;
@@ -278,7 +291,7 @@ static lw_status solve_accelerations(lwi_system *s, double t, const lwi_loads *l
 {
     const lw_model *model = s->model;
     lwi_system_applied(s, t, loads, s->x);
-    for (int i = 0; i < s->nrow; i++) s->c[i] = -s->gamma[i];
+    lwi_pool_for(s->pool, s->nrow, put_right_sides, s);
     lwi_system_solve(s);
     for (int k = 0; k < model->nnode; k++) {
         const int b = model->node[k].body;
@@ -334,50 +347,92 @@ double lwi_system_drive_power(lwi_system *s, double t)
 
 // ----------------------------------------------------------------------------------------- observe
 
-static void observe_motion(const lwi_system *s, lw_observe level, lwi_snapshot *m)
+typedef struct observation {
+    lwi_system *s;
+    double t;
+    lw_observe level;
+    bool loops;
+    const double *lambda;
+    const unsigned char *undetermined;
+    lwi_snapshot *m;
+} observation;
+
+static void observe_bodies(void *user, int first, int end)
 {
-    const lw_model *model = s->model;
-    for (int k = 0; k < model->nnode; k++) {
-        const int b = model->node[k].body;
+    const observation *of = user;
+    const lwi_system *s = of->s;
+    lwi_snapshot *m = of->m;
+    for (int k = first; k < end; k++) {
+        const int b = s->model->node[k].body;
         v3_copy(m->r[b], s->r[b]);
         memcpy(m->R[b], s->R[b], sizeof m->R[b]);
         quat_from_matrix(m->quat[b], m->R[b]);
-        if (level < LW_OBSERVE_TWIST) continue;
+        if (of->level < LW_OBSERVE_TWIST) continue;
         v3_copy(m->v[b], s->v[b]);
         m3_tmul_v(m->w[b], s->R[b], s->w[b]);
     }
+}
+
+static void observe_motion(lwi_system *s, lw_observe level, lwi_snapshot *m)
+{
+    const lw_model *model = s->model;
+    observation of = {.s = s, .level = level, .m = m};
+    lwi_pool_for(s->pool, model->nnode, observe_bodies, &of);
     if (model->nq) memcpy(m->q, s->q, (size_t)model->nq * sizeof *m->q);
     if (level >= LW_OBSERVE_TWIST && model->nv)
         memcpy(m->qd, s->qd, (size_t)model->nv * sizeof *m->qd);
 }
 
-// qdd of all joints, or if `loops` of joints outside the tree.
-static void observe_accelerations(const lwi_system *s, double t, bool loops, lwi_snapshot *m)
+static void observe_body_accelerations(void *user, int first, int end)
 {
-    const lw_model *model = s->model;
-    for (int k = 0; k < model->nnode; k++) {
-        const int b = model->node[k].body;
-        v3_copy(m->a[b], s->a[b]);
-        m3_tmul_v(m->al[b], s->R[b], s->al[b]); // d/dt (R'w) = R' dw/dt
+    const observation *of = user;
+    const lwi_system *s = of->s;
+    for (int k = first; k < end; k++) {
+        const int b = s->model->node[k].body;
+        v3_copy(of->m->a[b], s->a[b]);
+        m3_tmul_v(of->m->al[b], s->R[b], s->al[b]); // d/dt (R'w) = R' dw/dt
     }
-    for (int j = 0; j < model->njoint; j++)
-        if (!model->joint[j].merged && model->joint[j].type->nv &&
-            !(loops && model->joint[j].node >= 0))
-            lwi_joint_read_acceleration(model, j, t, &s->motion, (const double(*)[3])s->a,
-                                        (const double(*)[3])s->al, m->qdd + model->joint[j].iv);
 }
 
-void lwi_system_put_reactions(const lwi_system *s, const double *lambda,
-                              const unsigned char *undetermined, lwi_snapshot *m)
+static void observe_joint_accelerations(void *user, int first, int end)
 {
-    for (int j = 0; j < s->model->njoint; j++) {
+    const observation *of = user;
+    const lwi_system *s = of->s;
+    const lw_model *model = s->model;
+    for (int j = first; j < end; j++)
+        if (!model->joint[j].merged && model->joint[j].type->nv &&
+            !(of->loops && model->joint[j].node >= 0))
+            lwi_joint_read_acceleration(model, j, of->t, &s->motion, (const double(*)[3])s->a,
+                                        (const double(*)[3])s->al, of->m->qdd + model->joint[j].iv);
+}
+
+// qdd of all joints, or if `loops` of joints outside the tree.
+static void observe_accelerations(lwi_system *s, double t, bool loops, lwi_snapshot *m)
+{
+    observation of = {.s = s, .t = t, .loops = loops, .m = m};
+    lwi_pool_for(s->pool, s->model->nnode, observe_body_accelerations, &of);
+    lwi_pool_for(s->pool, s->model->njoint, observe_joint_accelerations, &of);
+}
+
+static void put_joints(void *user, int first, int end)
+{
+    const observation *of = user;
+    const lwi_system *s = of->s;
+    for (int j = first; j < end; j++) {
         if (s->model->joint[j].merged) continue;
         const int e = s->joint_edge[j];
         LWI_ASSERT(e < s->nedge);
-        v6_zero(m->reaction[j]);
-        lwi_snapshot_set_undetermined(m, j, undetermined[j]);
-        if (e >= 0) lwi_system_reaction(s, j, lambda, m->reaction[j]);
+        v6_zero(of->m->reaction[j]);
+        lwi_snapshot_set_undetermined(of->m, j, of->undetermined[j]);
+        if (e >= 0) lwi_system_reaction(s, j, of->lambda, of->m->reaction[j]);
     }
+}
+
+void lwi_system_put_reactions(lwi_system *s, const double *lambda,
+                              const unsigned char *undetermined, lwi_snapshot *m)
+{
+    observation of = {.s = s, .lambda = lambda, .undetermined = undetermined, .m = m};
+    lwi_pool_for(s->pool, s->model->njoint, put_joints, &of);
 }
 
 static void observe_reactions(lwi_system *s, lwi_snapshot *m)

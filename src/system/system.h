@@ -338,7 +338,7 @@ void lwi_system_residuals(const lwi_system *system, lw_observe level, double lar
 void lwi_system_reaction(const lwi_system *system, int joint, const double *lambda, double F[6]);
 /** Writes the reactions of lambda [nrow], by the rows of this motion, and uniqueness to the snapshot.
  *  @param undetermined  [njoint] */
-void lwi_system_put_reactions(const lwi_system *system, const double *lambda,
+void lwi_system_put_reactions(lwi_system *system, const double *lambda,
                               const unsigned char *undetermined, lwi_snapshot *snapshot);
 /** Writes motion, accelerations, reactions and uniqueness to the snapshot; needs the motion, at levels
  *  ACCELERATION and REACTION also lwi_system_accelerations. */

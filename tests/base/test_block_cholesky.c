@@ -86,11 +86,12 @@ static void solutions_are_those_of_the_dense_factorisation(void **state)
     for (int n = 1; n <= MOST; n++) {
         choose_pairs(&f, n);
         create(&f);
-        for (int twice = 0; twice < 2; twice++) { // a second time with other numbers
+        for (int twice = 0; twice < 2; twice++) { // a second time with other numbers, and divided
+            if (twice) assert_int_equal(lwi_block_cholesky_divide(&f.arena, &f.A), LW_OK);
             lwi_block_cholesky_clear(&f.A);
             put_numbers(&f, -1, 0);
-            assert_true(lwi_block_cholesky_factor(&f.A));
-            lwi_block_cholesky_solve(&f.A, f.x);
+            assert_true(lwi_block_cholesky_factor(&f.A, &LWI_ALONE));
+            lwi_block_cholesky_solve(&f.A, &LWI_ALONE, f.x);
             assert_int_equal(lwi_cholesky(SIZE * n, f.dense, 0), -1);
             lwi_lower_solve(SIZE * n, f.dense, f.expected);
             lwi_lower_tsolve(SIZE * n, f.dense, f.expected);
@@ -137,6 +138,7 @@ static void halves_are_solved_on_their_own(void **state)
     for (int n = 1; n <= MOST; n++) {
         choose_pairs(&f, n);
         create(&f);
+        if (n % 2) assert_int_equal(lwi_block_cholesky_divide(&f.arena, &f.A), LW_OK);
         put_numbers(&f, -1, 0);
         const int width = SIZE * n;
         for (int r = 0; r < width; r++)
@@ -147,8 +149,8 @@ static void halves_are_solved_on_their_own(void **state)
         lwi_lower_solve(width, f.dense, f.expected);
         lwi_lower_tsolve(width, f.dense, f.expected);
         for (int h = 0; h < 2; h++) {
-            assert_true(lwi_block_cholesky_factor_half(&f.A, h));
-            lwi_block_cholesky_solve_half(&f.A, h, component[h], f.x);
+            assert_true(lwi_block_cholesky_factor_half(&f.A, h, &LWI_ALONE));
+            lwi_block_cholesky_solve_half(&f.A, h, component[h], &LWI_ALONE, f.x);
         }
         for (int i = 0; i < width; i++)
             if (!(fabs(f.x[i / SIZE][i % SIZE] - f.expected[i]) < 1e-14))
@@ -171,13 +173,13 @@ static void pivots_that_are_not_positive_are_reported(void **state)
         for (int place = 0; place < SIZE * f.n; place++) {
             lwi_block_cholesky_clear(&f.A);
             put_numbers(&f, place, bad[i]);
-            assert_false(lwi_block_cholesky_factor(&f.A));
+            assert_false(lwi_block_cholesky_factor(&f.A, &LWI_ALONE));
             lwi_block_cholesky_clear(&f.A);
             put_numbers(&f, place, bad[i]);
             divide_blocks(&f);
             const bool second = !in_one_half(place % SIZE, 0);
-            assert_int_equal(lwi_block_cholesky_factor_half(&f.A, 0), second);
-            assert_int_equal(lwi_block_cholesky_factor_half(&f.A, 1), !second);
+            assert_int_equal(lwi_block_cholesky_factor_half(&f.A, 0, &LWI_ALONE), second);
+            assert_int_equal(lwi_block_cholesky_factor_half(&f.A, 1, &LWI_ALONE), !second);
         }
     lwi_arena_free(&f.arena);
 }
@@ -203,6 +205,145 @@ static void only_what_fills_in_is_stored(void **state)
     lwi_arena_free(&f.arena);
 }
 
+// ------------------------------------------------------------------------------------------ threads
+
+enum { LONG = 3000, WIDE = 4 };
+
+// A band of WIDE blocks, numbered by dissection: its ends, and last what is between them.
+typedef struct band {
+    int at[LONG], numbered; // number of each block
+    int npair, (*pair)[2];
+    lwi_arena arena;
+    lwi_block_cholesky A;
+    double (*x)[SIZE];
+} band;
+
+static void number(band *b, int first, int end)
+{
+    const int middle = first + (end - first - WIDE) / 2;
+    const bool small = end - first <= 8 * WIDE;
+    if (!small) number(b, first, middle), number(b, middle + WIDE, end);
+    for (int i = small ? first : middle; i < (small ? end : middle + WIDE); i++)
+        b->at[i] = b->numbered++;
+}
+
+static void create_band(band *b)
+{
+    *b = (band){0};
+    lwi_arena_init(&b->arena, NULL);
+    number(b, 0, LONG);
+    assert_int_equal(b->numbered, LONG);
+    b->pair = lwi_arena_push(&b->arena, LONG * WIDE, sizeof *b->pair);
+    b->x = lwi_arena_push(&b->arena, LONG, sizeof *b->x);
+    for (int i = 0; i < LONG; i++)
+        for (int k = i + 1; k <= i + WIDE && k < LONG; k++, b->npair++) {
+            const int row = b->at[i], column = b->at[k];
+            b->pair[b->npair][0] = row > column ? row : column;
+            b->pair[b->npair][1] = row > column ? column : row;
+        }
+    assert_int_equal(
+        lwi_block_cholesky_create(LONG, b->npair, (const int(*)[2])b->pair, &b->arena, &b->A),
+        LW_OK);
+}
+
+// The same numbers each time.
+static void fill_band(band *b)
+{
+    seed = 99;
+    lwi_block_cholesky_clear(&b->A);
+    for (int p = 0; p < b->npair; p++) {
+        double *block = b->A.below[lwi_block_cholesky_find(&b->A, b->pair[p][0], b->pair[p][1])];
+        for (int i = 0; i < 36; i++) block[i] = uniform();
+    }
+    for (int k = 0; k < LONG; k++)
+        for (int i = 0; i < SIZE; i++)
+            b->A.diagonal[k][7 * i] = 40 + uniform(), b->x[k][i] = uniform();
+}
+
+typedef struct job {
+    band *b;
+    lwi_pool *pool;
+    lwi_barrier barrier;
+    bool halves, positive[LWI_MAX_THREADS];
+} job;
+
+static void factor_and_solve(void *user, int part)
+{
+    job *of = user;
+    band *b = of->b;
+    const lwi_team team = {
+        .part = part, .parts = lwi_pool_count(of->pool), .barrier = &of->barrier};
+    of->positive[part] = true;
+    if (!of->halves) {
+        of->positive[part] = lwi_block_cholesky_factor(&b->A, &team);
+        lwi_block_cholesky_solve(&b->A, &team, b->x);
+        return;
+    }
+    for (int h = 0; h < 2; h++) {
+        of->positive[part] = lwi_block_cholesky_factor_half(&b->A, h, &team) && of->positive[part];
+        lwi_block_cholesky_solve_half(&b->A, h, component[h], &team, b->x);
+    }
+}
+
+static void solve_band(band *b, bool halves, int threads)
+{
+    lw_error error;
+    job of = {.b = b, .halves = halves};
+    assert_int_equal(lwi_pool_create(threads, NULL, &of.pool, &error), LW_OK);
+    lwi_barrier_init(of.pool, &of.barrier);
+    fill_band(b);
+    for (int i = 0; i < b->A.first[LONG] && halves; i++) divide(b->A.below[i]);
+    for (int k = 0; k < LONG && halves; k++) divide(b->A.diagonal[k]);
+    lwi_pool_run(of.pool, factor_and_solve, &of);
+    for (int i = 0; i < threads; i++) assert_true(of.positive[i]);
+    lwi_pool_destroy(of.pool);
+}
+
+// Divided, the same solution except for round-off; on several threads the same bits.
+static void threads_share_with_the_same_bits(void **state)
+{
+    (void)state;
+    static const int threads[] = {1, 2, 3, 8};
+    static double whole[LONG][SIZE], alone[LONG][SIZE];
+    static band b;
+    for (int halves = 0; halves < 2; halves++) {
+        create_band(&b);
+        solve_band(&b, halves, 1);
+        memcpy(whole, b.x, sizeof whole);
+        solve_band(&b, halves, 2); // not divided: on one of them
+        assert_memory_equal(b.x, whole, sizeof whole);
+        assert_int_equal(lwi_block_cholesky_divide(&b.arena, &b.A), LW_OK);
+        for (int i = 0; i < LWI_COUNT(threads); i++) {
+            solve_band(&b, halves, threads[i]);
+            if (i == 0) memcpy(alone, b.x, sizeof alone);
+            assert_memory_equal(b.x, alone, sizeof alone);
+        }
+        for (int i = 0; i < SIZE * LONG; i++)
+            assert_true(fabs(alone[i / SIZE][i % SIZE] - whole[i / SIZE][i % SIZE]) < 1e-14);
+        lwi_arena_free(&b.arena);
+    }
+}
+
+static void every_thread_has_its_share(void **state)
+{
+    (void)state;
+    static band b;
+    create_band(&b);
+    const double all = lwi_block_cholesky_work(&b.A);
+    assert_true(lwi_block_cholesky_share(&b.A, &(lwi_team){.part = 0, .parts = 2}) == all);
+    assert_int_equal(lwi_block_cholesky_divide(&b.arena, &b.A), LW_OK);
+    for (int parts = 1; parts <= 16; parts *= 2) {
+        double sum = 0;
+        for (int i = 0; i < parts; i++) {
+            const double one = lwi_block_cholesky_share(&b.A, &(lwi_team){i, parts, NULL});
+            assert_true(one < (1.0 / parts + 0.06) * all);
+            sum += one;
+        }
+        assert_true(fabs(sum - all) < 1e-9 * all);
+    }
+    lwi_arena_free(&b.arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -210,6 +351,8 @@ int main(void)
         cmocka_unit_test(halves_are_solved_on_their_own),
         cmocka_unit_test(pivots_that_are_not_positive_are_reported),
         cmocka_unit_test(only_what_fills_in_is_stored),
+        cmocka_unit_test(threads_share_with_the_same_bits),
+        cmocka_unit_test(every_thread_has_its_share),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -520,8 +520,8 @@ static bool add_self_stresses(lwi_cluster_reactions *r, const lwi_tree_work *tre
     }
     put_products(r);
     put_right_sides(r, (const double(*)[6])reaction);
-    if (!lwi_block_cholesky_factor_half(&r->A, 0)) return false;
-    lwi_block_cholesky_solve_half(&r->A, 0, at, r->z);
+    if (!lwi_block_cholesky_factor_half(&r->A, 0, &LWI_ALONE)) return false;
+    lwi_block_cholesky_solve_half(&r->A, 0, at, &LWI_ALONE, r->z);
     for (int i = 0; i < r->nloop; i++) {
         const double *z = r->z[column_of(r, i)];
         double w[6] = {0};
