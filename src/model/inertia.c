@@ -51,6 +51,17 @@ static verdict verdict_on(const double e[3])
     return e[0] + e[1] >= (1 - INERTIA_TOLERANCE) * e[2] ? POSSIBLE : VIOLATED;
 }
 
+// The matrix trace(J)/2 - J has the eigenvalues (e1 + e2 - e0)/2, ... of principal moments e: where it is positive definite
+// by more than round-off, they satisfy the triangle inequality.
+static bool is_possible(const double J[6])
+{
+    const double half = 0.5 * (J[0] + J[1] + J[2]), smallest = 1e-9 * half;
+    const double a = half - J[0], x = -J[3] / a, y = -J[4] / a; // Cholesky: pivots a, b, c
+    const double b = half - J[1] + x * J[3], z = -J[5] + x * J[4];
+    const double c = half - J[2] + y * J[4] - z * z / b;
+    return a > smallest && b > smallest && c > smallest;
+}
+
 // ------------------------------------------------------------------------------------ rigid groups
 
 /** Bodies that fixed joints connect, [nbody] each. */
@@ -185,6 +196,7 @@ lw_status lwi_check_inertias(lw_model *m, const lwi_rigid_graph *graph, lw_error
     for (int i = 1; i < m->nbody; i++) {
         const lw_body_desc *d = &m->desc.body[i];
         double *J = m->body[i].inertia;
+        if (is_possible(J)) continue;
         principal_moments(J, e);
         const verdict found = verdict_on(e);
         if (found == POSSIBLE) continue;

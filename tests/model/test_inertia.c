@@ -1,8 +1,10 @@
 // test_inertia.c -- inertia that no mass distribution has: errors, warnings, rigid groups, round-off, repair.
 #include "model/model.h"
+#include "spatial/rotation.h"
 
 #include <linkwork/linkwork.h>
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -136,10 +138,37 @@ static void a_mass_that_no_material_has_is_a_warning(void **state)
     expect(ARM LINK("frame", "1e-9", "0", "0", "0") WELD("arm", "frame"), NULL, NULL, NULL);
 }
 
+// Principal moments of which the largest is a thousandth less, or more, than the sum of the others, in any order, along any
+// axes.
+static void the_inequality_decides_along_any_axes(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 300; i++) {
+        const double small = 0.01 + 0.11 * (i % 9),
+                     q[4] = {sin(i + 1.0), cos(2.3 * i), sin(3.1 * i), cos(4.7 * i + 1)};
+        const bool possible = i % 2;
+        double unit[4], R[9], J[6], e[6] = {0};
+        e[i % 3] = small, e[(i + 1) % 3] = 1,
+              e[(i + 2) % 3] = (1 + small) * (possible ? 0.999 : 1.001);
+        char body[1024];
+        quat_normalize(unit, q);
+        quat_matrix(R, unit);
+        s3_rotate(J, R, e);
+        snprintf(body, sizeof body,
+                 ARM
+                 "<link name='body'><inertial><mass value='1'/><inertia ixx='%.17g' iyy='%.17g' "
+                 "izz='%.17g' ixy='%.17g' ixz='%.17g' iyz='%.17g'/></inertial></link>" HINGE(
+                     "arm", "body"),
+                 J[0], J[1], J[2], J[3], J[4], J[5]);
+        expect(body, "error", possible ? NULL : "triangle inequality", NULL);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_that_is_not_possible_is_refused_unless_accepted),
+        cmocka_unit_test(the_inequality_decides_along_any_axes),
         cmocka_unit_test(bodies_that_are_fixed_count_together),
         cmocka_unit_test(round_off_is_zero),
         cmocka_unit_test(repaired_inertia_satisfies_the_inequality),
