@@ -281,6 +281,8 @@ typedef struct applied {
     int n;
     const lwi_quantity *quantity[LWI_COUNT(own_quantities)];
     int parts[LWI_COUNT(own_quantities)];
+    int step[LWI_COUNT(
+        own_quantities)]; ///< from one item to the next, in the quantity's array; not of joints
 } applied;
 
 // With entry NULL the entries are only counted.
@@ -293,18 +295,15 @@ typedef struct list {
     applied numbered, named;         // of joints with numbered coordinates; with those of free ones
 } list;
 
-// Index of the item's first component in the quantity's array.
-static int first_component(const lw_model *model, const lwi_quantity *q, int item)
+static int step_of(const lwi_quantity *q)
 {
     switch (q->subject) {
     case LWI_RESULT_BODY:
-        return item * (q->stride ? q->stride : lwi_quantity_part_count(q));
-    case LWI_RESULT_JOINT:
-        return q->level == LW_OBSERVE_POSE ? model->joint[item].iq : model->joint[item].iv;
+        return q->stride ? q->stride : lwi_quantity_part_count(q);
     case LWI_RESULT_REACTION:
-        return item * 6; // force, torque
+        return 6; // force, torque
     case LWI_RESULT_MARKER:
-        return item * (int)(sizeof(lwi_result_marker) / sizeof(double));
+        return (int)(sizeof(lwi_result_marker) / sizeof(double));
     default:
         return 0;
     }
@@ -312,9 +311,15 @@ static int first_component(const lw_model *model, const lwi_quantity *q, int ite
 
 static void append(list *l, lwi_result_entry entry)
 {
-    entry.first += first_component(l->model, entry.quantity, entry.item);
     if (l->entry) l->entry[l->n] = entry;
     l->n++;
+}
+
+// Index of the first coordinate of a joint, or of its first speed.
+static int first_of_joint(const list *l, const lwi_quantity *q, int joint)
+{
+    const lwi_joint *j = &l->model->joint[joint];
+    return q->level == LW_OBSERVE_POSE ? j->iq : j->iv;
 }
 
 static bool has_named_coordinates(const lwi_joint *j)
@@ -332,7 +337,7 @@ static void append_named(list *l, const lwi_quantity *q, int parts, int joint)
 {
     const int n = coordinate_count(&l->model->joint[joint], q);
     LWI_ASSERT(n > 0 && n <= parts);
-    append(l, (lwi_result_entry){q, joint, 0, parts - n, n, 0});
+    append(l, (lwi_result_entry){q, joint, first_of_joint(l, q, joint), parts - n, n, 0});
 }
 
 // Coordinate k of the joint, its speed and the derivative.
@@ -341,7 +346,7 @@ static void append_numbered(list *l, int joint, int k)
     for (int i = 0; i < l->numbered.n; i++) {
         const lwi_quantity *q = l->numbered.quantity[i];
         if (k < coordinate_count(&l->model->joint[joint], q))
-            append(l, (lwi_result_entry){q, joint, k, k, 1, 0});
+            append(l, (lwi_result_entry){q, joint, first_of_joint(l, q, joint) + k, k, 1, 0});
     }
 }
 
@@ -357,11 +362,16 @@ static void append_joint(list *l, int joint)
         append_named(l, l->named.quantity[i], l->named.parts[i], joint);
 }
 
-static void append_item(list *l, lwi_subject subject, int item)
+// Of the items from `first` on.
+static void append_items(list *l, lwi_subject subject, int first, int end)
 {
     const applied *of = &l->of[subject];
-    for (int i = 0; i < of->n; i++)
-        append(l, (lwi_result_entry){of->quantity[i], item, 0, 0, of->parts[i], 0});
+    if (end <= first) return;
+    for (int item = first; l->entry && item < end; item++)
+        for (int i = 0; i < of->n; i++)
+            l->entry[l->n + (item - first) * of->n + i] =
+                (lwi_result_entry){of->quantity[i], item, item * of->step[i], 0, of->parts[i], 0};
+    l->n += (end - first) * of->n;
 }
 
 static bool applies(const list *l, const lwi_quantity *q)
@@ -381,6 +391,7 @@ static void find_applied(list *l)
                                                      : &l->named;
         if (!applies(l, q)) continue;
         of->quantity[of->n] = q;
+        of->step[of->n] = step_of(q);
         of->parts[of->n++] = lwi_quantity_part_count(q) - (l->level < q->last_part);
     }
 }
@@ -403,13 +414,13 @@ static void append_all(list *l)
 {
     const lw_model *m = l->model;
     l->n = 0;
-    append_item(l, LWI_RESULT_TIME, 0);
-    for (int i = 1; i < m->nbody; i++) append_item(l, LWI_RESULT_BODY, i);
+    append_items(l, LWI_RESULT_TIME, 0, 1);
+    append_items(l, LWI_RESULT_BODY, 1, m->nbody);
     for (int i = 0; i < m->njoint; i++) append_joint(l, i);
-    for (int i = 0; i < m->njoint; i++) append_item(l, LWI_RESULT_REACTION, i);
-    for (int i = 0; i < m->desc.nmarker; i++) append_item(l, LWI_RESULT_MARKER, i);
+    append_items(l, LWI_RESULT_REACTION, 0, m->njoint);
+    append_items(l, LWI_RESULT_MARKER, 0, m->desc.nmarker);
     for (int i = 0; i < m->noutput; i++) append_output(l, i);
-    append_item(l, LWI_RESULT_SYSTEM, 0);
+    append_items(l, LWI_RESULT_SYSTEM, 0, 1);
 }
 
 lw_status lwi_result_entries(const lw_model *model, lw_observe level, lwi_arena *arena,

@@ -105,17 +105,26 @@ lw_status lwi_result_rows_fill(lwi_result_rows *rows, const lw_observation *obse
 
 // ------------------------------------------------------------------------------------------- runs
 
-// With run NULL the runs are only counted.
+// Grows; there are few, where items of one kind have the same quantities.
 typedef struct run_list {
+    lwi_arena *arena;
     lwi_result_run *run;
-    int n;
+    int n, room;
 } run_list;
 
-static void append(run_list *list, const lwi_result_run *run)
+static lw_status append(run_list *list, const lwi_result_run *run)
 {
-    if (run->count == 0) return;
-    if (list->run) list->run[list->n] = *run;
-    list->n++;
+    enum { FIRST = 32 };
+    if (run->count == 0) return LW_OK;
+    if (list->n == list->room) {
+        const int room = list->room ? 2 * list->room : FIRST;
+        lwi_result_run *larger = LWI_PUSH(list->arena, lwi_result_run, room);
+        if (!larger) return LW_ERR_MEMORY;
+        if (list->n) memcpy(larger, list->run, (size_t)list->n * sizeof *larger);
+        list->run = larger, list->room = room;
+    }
+    list->run[list->n++] = *run;
+    return LW_OK;
 }
 
 // Adds an entry to the run, if it is at the run's distances from the entry before.
@@ -170,13 +179,13 @@ static lw_status sort_entries(const lwi_result_columns *columns, lwi_arena *scra
     return LW_OK;
 }
 
-static void append_bin(run_list *list, const bins *g, int bin)
+static lw_status append_bin(run_list *list, const bins *g, int bin)
 {
     lwi_result_run run = {0};
     for (int i = g->first[bin]; i < g->first[bin + 1]; i++) {
         const lwi_result_entry *e = &g->columns->entry[g->entry[i]];
         if (extend(&run, e->first, g->to[i], e->n)) continue;
-        append(list, &run);
+        TRY(append(list, &run));
         // a quaternion is there as a whole or not at all, and last
         run = (lwi_result_run){.quantity = e->quantity,
                                .quaternion = e->quantity->quaternion && e->n >= 4,
@@ -187,13 +196,7 @@ static void append_bin(run_list *list, const bins *g, int bin)
                                .from = e->first,
                                .to = g->to[i]};
     }
-    append(list, &run);
-}
-
-static void append_all(run_list *list, const bins *g)
-{
-    list->n = 0;
-    for (int k = 0; k < BINS; k++) append_bin(list, g, k);
+    return append(list, &run);
 }
 
 static lw_status make_runs(const lwi_result_columns *columns, lwi_arena *arena, run_list *list)
@@ -202,14 +205,8 @@ static lw_status make_runs(const lwi_result_columns *columns, lwi_arena *arena, 
     bins g;
     lwi_arena_init(&scratch, NULL);
     lw_status status = sort_entries(columns, &scratch, &g);
-    if (status == LW_OK) {
-        append_all(list, &g);
-        list->run = LWI_PUSH(arena, lwi_result_run, list->n);
-        if (list->run)
-            append_all(list, &g);
-        else
-            status = LW_ERR_MEMORY;
-    }
+    *list = (run_list){.arena = arena};
+    for (int k = 0; k < BINS && status == LW_OK; k++) status = append_bin(list, &g, k);
     lwi_arena_free(&scratch);
     return status;
 }
