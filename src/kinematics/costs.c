@@ -34,11 +34,21 @@ static double nanoseconds(const lwi_cost_features *per, const lwi_cost_features 
     return ns;
 }
 
-double lwi_cost_estimate(const char *name, const lwi_cost_features *features)
+const lwi_cost_features *lwi_cost_row(const char *name)
 {
     for (int i = 0; i < LWI_COUNT(table); i++)
-        if (strcmp(name, table[i].name) == 0) return 1e-9 * nanoseconds(&table[i].ns, features);
-    return NAN;
+        if (strcmp(name, table[i].name) == 0) return &table[i].ns;
+    return NULL;
+}
+
+double lwi_cost_by_row(const lwi_cost_features *per, const lwi_cost_features *features)
+{
+    return per ? 1e-9 * nanoseconds(per, features) : NAN;
+}
+
+double lwi_cost_estimate(const char *name, const lwi_cost_features *features)
+{
+    return lwi_cost_by_row(lwi_cost_row(name), features);
 }
 
 double lwi_cost_of_path(const char *name, const lwi_cost_features *features)

@@ -49,6 +49,10 @@ typedef struct lwi_cost_features {
  *  LWI_RCR_CLUSTERS, LWI_RCR_DENSE_PATH, LWI_RCR_ELIMINATION (rcr.h). */
 double lwi_cost_estimate(const char *row, const lwi_cost_features *features);
 
+/** The same in two parts, where a row is read many times: its coefficients [ns], NULL: not in the table; and the time [s]. */
+const lwi_cost_features *lwi_cost_row(const char *row);
+double lwi_cost_by_row(const lwi_cost_features *per, const lwi_cost_features *features);
+
 /** The same by `aba`, `momenta`, `hdca` or `dca` of a model of long paths, on one thread; NAN: another formulation, or
  *  there is no path. */
 double lwi_cost_of_path(const char *formulation, const lwi_cost_features *features);

@@ -124,11 +124,12 @@ static void count_paths(const lw_model *model, double limit, lwi_cost_features *
 {
     double rows = 0;
     const int count = model->nloop + model->ncoupling;
+    const lwi_cost_features *row = lwi_cost_row(LWI_RCR_DENSE_PATH);
     for (int i = 0; i < count; i++) {
         int node[LWI_CLOSURE_BODIES];
         const int n = lwi_rcr_closure_nodes(model, i, node), m = closure_rows(model, i);
         rows += m;
-        if (lwi_cost_estimate(LWI_RCR_DENSE_PATH, f) > limit) continue;
+        if (lwi_cost_by_row(row, f) > limit) continue;
         f->paths += m * lwi_rcr_bodies_below(model, n, node, model->nnode);
     }
     f->reflections = lwi_rcr_reflections(f->speeds, rows, fmin(f->speeds, rows));
@@ -136,10 +137,11 @@ static void count_paths(const lw_model *model, double limit, lwi_cost_features *
 
 static lw_status follow(prediction *p, double limit)
 {
+    const lwi_cost_features *row = lwi_cost_row(LWI_RCR_ELIMINATION);
     if (!create(p)) return LW_ERR_MEMORY;
     for (int k = p->model->nnode - 1; k >= 0; k--) {
         if (!follow_node(p, k)) return LW_ERR_MEMORY;
-        if (lwi_cost_estimate(LWI_RCR_ELIMINATION, p->f) > limit) break;
+        if (lwi_cost_by_row(row, p->f) > limit) break;
     }
     return LW_OK;
 }

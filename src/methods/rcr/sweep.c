@@ -368,7 +368,8 @@ static lw_status eliminate_any(lwi_rcr *e, int k, lwi_rcr_mode mode, double pivo
 
 // Adds the system of node k to the sizes, after its children; false if the elimination takes longer than
 // allowed.  Steps are never limited.
-static bool affordable(lwi_rcr *e, lwi_rcr_mode mode, int k, lwi_cost_features *sum)
+static bool affordable(lwi_rcr *e, lwi_rcr_mode mode, int k, const lwi_cost_features *row,
+                       lwi_cost_features *sum)
 {
     if (!(e->limit > 0) || mode == LWI_RCR_FIXED) return true;
     lwi_rcr_count_front(e, k);
@@ -376,7 +377,7 @@ static bool affordable(lwi_rcr *e, lwi_rcr_mode mode, int k, lwi_cost_features *
     const double n = f->ny + 6.0 * e->node[k].nbody + f->nin;
     sum->fronts += n * n;
     sum->cubes += n * n * n;
-    return lwi_cost_estimate(LWI_RCR_ELIMINATION, sum) <= e->limit;
+    return lwi_cost_by_row(row, sum) <= e->limit;
 }
 
 lw_status lwi_rcr_eliminate(lwi_rcr *e, lwi_rcr_mode mode, double pivot, double rank, double t,
@@ -392,9 +393,10 @@ lw_status lwi_rcr_eliminate(lwi_rcr *e, lwi_rcr_mode mode, double pivot, double 
     if (e->model->nnode) memset(e->waiting, 0, (size_t)e->model->nnode * sizeof *e->waiting);
     e->ndependent = 0;
     size_t widest = 0;
+    const lwi_cost_features *row = lwi_cost_row(LWI_RCR_ELIMINATION);
     lwi_cost_features sum = {0};
     for (int k = e->model->nnode - 1; k >= 0; k--) {
-        if (!affordable(e, mode, k, &sum))
+        if (!affordable(e, mode, k, row, &sum))
             return lwi_fail(error, LW_ERR_UNSUPPORTED,
                             "formulation rcr: too many loops are open at once");
         TRY(eliminate_any(e, k, mode, pivot, rank, t, error));
