@@ -4,22 +4,23 @@
 #            native: what this machine takes, its widest build and fma (one lane, the bits of the wide ones), in a
 #            third of the compile time. On a processor without fused multiply-add such a library has no kernels and
 #            takes the generic code.
+#   avx2     as native, with four lanes at most: measures a processor that has eight like one that has four
 #
 # Out: LW_OBJECTS, all objects of the library; LW_OBJECT_TARGETS, the object libraries by name.
 
-set(LW_ISA all CACHE STRING "ISA builds of the kernels: all, native")
-set_property(CACHE LW_ISA PROPERTY STRINGS all native)
-if(NOT LW_ISA MATCHES "^(all|native)$")
-    message(FATAL_ERROR "LW_ISA is '${LW_ISA}'; expected all or native")
+set(LW_ISA all CACHE STRING "ISA builds of the kernels: all, native, avx2")
+set_property(CACHE LW_ISA PROPERTY STRINGS all native avx2)
+if(NOT LW_ISA MATCHES "^(all|native|avx2)$")
+    message(FATAL_ERROR "LW_ISA is '${LW_ISA}'; expected all, native or avx2")
 endif()
 
 set(LW_ISA_BUILDS scalar) # with the kernels
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
     set(LW_ISA_BUILDS scalar fma avx2 avx512)
-    if(LW_ISA STREQUAL "native")
+    if(NOT LW_ISA STREQUAL "all")
         execute_process(COMMAND ${CMAKE_C_COMPILER} -march=native -dM -E -x c /dev/null
                         OUTPUT_VARIABLE LW_NATIVE ERROR_QUIET)
-        if(LW_NATIVE MATCHES "__AVX512F__" AND LW_NATIVE MATCHES "__AVX512VL__" AND LW_NATIVE MATCHES "__AVX512DQ__")
+        if(LW_ISA STREQUAL "native" AND LW_NATIVE MATCHES "__AVX512F__" AND LW_NATIVE MATCHES "__AVX512VL__" AND LW_NATIVE MATCHES "__AVX512DQ__")
             set(LW_ISA_BUILDS fma avx512)
         elseif(LW_NATIVE MATCHES "__AVX2__" AND LW_NATIVE MATCHES "__FMA__")
             set(LW_ISA_BUILDS fma avx2)
