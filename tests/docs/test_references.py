@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The generated page of the model file has every key, and its generator refuses what is new.
+"""The generated page of the model file has every key, its generator refuses what is new, and scripts are executable.
 
 usage: test_references.py LINKWORK SOURCES
 """
@@ -47,6 +47,21 @@ def test_a_new_keyword_is_reported(_):
     schema["properties"]["gravity"]["contains"] = {}
     done = tool("format_reference.py", text=json.dumps(schema))
     assert done.returncode == 1 and "schema.gravity: keyword 'contains'" in done.stderr, done.stderr
+
+
+def test_scripts_are_executable(_):
+    """Pages name them as commands."""
+    scripts, faults = 0, []
+    for top in ("bench", "bindings", "examples", "tests", "tools"):
+        for where, _, names in os.walk(os.path.join(SOURCES, top)):
+            for path in (os.path.join(where, name) for name in names):
+                with open(path, "rb") as file:
+                    if file.read(2) == b"#!":
+                        scripts += 1
+                        if not os.access(path, os.X_OK):
+                            faults.append(os.path.relpath(path, SOURCES))
+    assert scripts and not faults, faults
+    print("%d scripts" % scripts)
 
 
 def main():
