@@ -76,8 +76,9 @@ static int pop(heap *h)
 #define INDEPENDENT 1e-5
 // Entries below this are round-off.
 #define NO_ENTRY 1e-14
-// Entries that are kept, and those that are changed, for each row of the mechanism.
-enum { KEPT = 64, CHANGED = 4096 };
+// Entries that are kept, and those that are changed, for each row of the mechanism: at most so many. A square net of n x n
+// meshes keeps n^2 / 22 of them and changes n^2 / 4.
+enum { KEPT = 256, CHANGED = 4096 };
 
 // A row that was kept: of length one at its pivot.
 typedef struct pivot {
