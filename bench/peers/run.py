@@ -3,7 +3,7 @@
 
 usage: run.py --linkwork PROGRAM [--linkwork LABEL=PROGRAM ...] --peers FOLDER [options]
 
-PROGRAM is `linkwork`; FOLDER has the drivers peer_* built from this directory.  In every round each
+PROGRAM is `linkwork`, LABEL tells several builds apart; FOLDER has the drivers peer_* built from this directory.  In every round each
 case is given to every program in turn, so that what disturbs the machine disturbs all alike.  The
 minimum over the rounds and the median of the rounds' medians count.  Accelerations are checked:
 against published values to nine digits where there are some, else against each other.
@@ -79,7 +79,7 @@ def programs(options):
         label, _, path = given.rpartition("=")
         for threads in options.threads:
             several = ["--threads", str(threads)] if threads > 1 else []
-            found.append(((label or "linkwork") + (f", {threads} threads" if several else ""),
+            found.append(("linkwork" + (f", {label}" if label else "") + (f", {threads} threads" if several else ""),
                           [os.path.abspath(path), "bench", "--json", *several], threads))
     for name in sorted(os.listdir(options.peers)):
         if name.startswith("peer_"):
