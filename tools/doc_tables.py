@@ -586,6 +586,11 @@ def depth(source):
     return source.printed("bench/depth/depth.py", "depth.json")
 
 
+@made("docs/benchmarks.md")
+def depth_times(source):
+    return source.printed("bench/depth/depth.py", "depth_times.json", option="--table-of-times")
+
+
 @made("docs/theory/index3.md")
 def parallel_robots(source):
     return source.printed("bench/parallel/parallel.py", "parallel.json")
