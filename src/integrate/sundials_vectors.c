@@ -6,6 +6,8 @@
 // so results do not change.  Vectors may be the same: a component is read before it is written.
 #include "integrate/sundials_vectors.h"
 
+#include "base/pair.h"
+
 #include <nvector/nvector_serial.h>
 
 #include <math.h>
@@ -45,21 +47,32 @@ static void linear_sum(double a, N_Vector X, double b, N_Vector Y, N_Vector Z)
         for (int i = 0; i < n; i++) z[i] = a * x[i] + b * y[i];
 }
 
+// The same of 2 n components from `at` on: sums of n pairs stay in registers.
+static inline __attribute__((always_inline)) void combine(const int n, int count, const double *c,
+                                                          N_Vector *X, int at, double *z)
+{
+    lwi_pair sum[8];
+    const double *x = NV_DATA_S(X[0]) + at;
+    for (int i = 0; i < n; i++) sum[i] = c[0] * lwi_pair_load(x + 2 * i);
+    for (int k = 1; k < count; k++) {
+        x = NV_DATA_S(X[k]) + at;
+        for (int i = 0; i < n; i++) sum[i] += c[k] * lwi_pair_load(x + 2 * i);
+    }
+    for (int i = 0; i < n; i++) lwi_pair_store(z + at + 2 * i, sum[i]);
+}
+
 // z = c0 x0 + c1 x1 + ..., from the left
 static int linear_combination(int count, double *c, N_Vector *X, N_Vector Z)
 {
     const int n = length_of(Z);
     double *z = NV_DATA_S(Z);
-    for (int first = 0; first < n; first += BLOCK) {
-        const int m = n - first < BLOCK ? n - first : BLOCK;
-        double sum[BLOCK];
-        const double *x = NV_DATA_S(X[0]) + first;
-        for (int i = 0; i < m; i++) sum[i] = c[0] * x[i];
-        for (int k = 1; k < count; k++) {
-            x = NV_DATA_S(X[k]) + first;
-            for (int i = 0; i < m; i++) sum[i] += c[k] * x[i];
-        }
-        memcpy(z + first, sum, (size_t)m * sizeof *z);
+    int at = 0;
+    for (; at + 16 <= n; at += 16) combine(8, count, c, X, at, z);
+    for (; at + 4 <= n; at += 4) combine(2, count, c, X, at, z);
+    for (; at < n; at++) {
+        double sum = c[0] * NV_DATA_S(X[0])[at];
+        for (int k = 1; k < count; k++) sum += c[k] * NV_DATA_S(X[k])[at];
+        z[at] = sum;
     }
     return 0;
 }
