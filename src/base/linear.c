@@ -8,6 +8,8 @@
 // and has no cancellation.
 #include "base/linear.h"
 
+#include "base/pair.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -104,18 +106,53 @@ static int longest(const lwi_cod *cod, int k)
     return best;
 }
 
+enum { TOGETHER = 4 }; // columns
+
+// Reflects `count` columns c, one after the other in memory, by the pivot's reflector: v = (1, p), n components behind the
+// first; their new lengths.  Sums of each column are in its order; those of two are one pair.
+static inline __attribute__((always_inline)) void
+reflect_columns(const int count, int n, double tau, const double *restrict p, double *restrict c,
+                size_t stride, double *restrict length)
+{
+    double *restrict a[TOGETHER];
+    lwi_pair sum[TOGETHER / 2], factor[TOGETHER / 2], square[TOGETHER / 2];
+    for (int k = 0; k < count; k++) a[k] = c + (size_t)k * stride;
+    for (int k = 0; k < count / 2; k++) sum[k] = square[k] = (lwi_pair){0, 0};
+    for (int i = 1; i <= n; i++)
+        for (int k = 0; k < count / 2; k++)
+            sum[k] += p[i] * (lwi_pair){a[2 * k][i], a[2 * k + 1][i]};
+    for (int k = 0; k < count / 2; k++) {
+        const lwi_pair head = {a[2 * k][0], a[2 * k + 1][0]}, s = tau * (head + sum[k]);
+        factor[k] = -s;
+        for (int l = 0; l < 2; l++) a[2 * k + l][0] = head[l] - s[l];
+    }
+    for (int i = 1; i <= n; i++)
+        for (int k = 0; k < count / 2; k++) {
+            const lwi_pair x = (lwi_pair){a[2 * k][i], a[2 * k + 1][i]} + factor[k] * p[i];
+            for (int l = 0; l < 2; l++) a[2 * k + l][i] = x[l];
+            square[k] += x * x;
+        }
+    for (int k = 0; k < count; k++) length[k] = sqrt(square[k / 2][k % 2]);
+}
+
 // One step of the QR: column k is the pivot; the later columns are reflected and their lengths recomputed.
 static void reduce_column(lwi_cod *cod, int k)
 {
     const int below = cod->n - k - 1;
+    const size_t n = (size_t)cod->n;
     double *pivot = column(cod, k) + k;
     const double alpha = pivot[0];
     cod->tau[k] = reflector(pivot, cod->norm[k]);
-    const double scale = 1 / (alpha - pivot[0]);
+    const double scale = 1 / (alpha - pivot[0]), tau = cod->tau[k];
     for (int i = 1; i <= below; i++) pivot[i] *= scale;
-    for (int j = k + 1; j < cod->m; j++) {
+    int j = k + 1;
+    for (; j + TOGETHER <= cod->m; j += TOGETHER)
+        reflect_columns(TOGETHER, below, tau, pivot, column(cod, j) + k, n, cod->norm + j);
+    for (; j + 2 <= cod->m; j += 2)
+        reflect_columns(2, below, tau, pivot, column(cod, j) + k, n, cod->norm + j);
+    for (; j < cod->m; j++) {
         double *c = column(cod, j) + k;
-        const double s = cod->tau[k] * (c[0] + lwi_dot(below, pivot + 1, c + 1));
+        const double s = tau * (c[0] + lwi_dot(below, pivot + 1, c + 1));
         c[0] -= s;
         axpy(below, -s, pivot + 1, c + 1);
         cod->norm[j] = sqrt(lwi_dot(below, c + 1, c + 1));

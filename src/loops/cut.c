@@ -163,32 +163,102 @@ double lwi_cut_gap(const lwi_cut *cut, const lwi_tree_work *tree, double t)
     return max;
 }
 
-// One row of E, e [n], from the wrenches J_r' on the bodies of closure c.
+// Rows of E go inward together: `four` has a number of each.
+typedef double four
+    __attribute__((vector_size(LWI_CUT_ROWS * sizeof(double)), aligned(8), may_alias));
+
+// r = R a, r = R' a, r += a x b, as those of one vector; r must not be a or b
+static inline void turn(four *r, const double *R, const four *a)
+{
+    for (int i = 0; i < 3; i++) r[i] = R[3 * i] * a[0] + R[3 * i + 1] * a[1] + R[3 * i + 2] * a[2];
+}
+
+static inline void turn_back(four *r, const double *R, const four *a)
+{
+    for (int i = 0; i < 3; i++) r[i] = R[i] * a[0] + R[3 + i] * a[1] + R[6 + i] * a[2];
+}
+
+static inline void cross_add(four *r, const double *a, const four *b)
+{
+    r[0] += a[1] * b[2] - a[2] * b[1];
+    r[1] += a[2] * b[0] - a[0] * b[2];
+    r[2] += a[0] * b[1] - a[1] * b[0];
+}
+
+// Wrenches of the rows at a node, zero if no other body has added to them.
+static four *reach(const lwi_cut *cut, int k)
+{
+    if (!cut->reached[k]) memset(cut->inward[k], 0, sizeof cut->inward[k]);
+    cut->reached[k] = true;
+    return (four *)cut->inward[k];
+}
+
+// The wrenches J_r' of n rows from `first` on, on body number s of the closure.
+static void begin_inward(const lwi_cut *cut, const lwi_tree_work *tree, const lwi_closure *c, int s,
+                         int first, int n, int k)
+{
+    four world[6], g[6], *f = reach(cut, k);
+    for (int i = 0; i < 6; i++)
+        for (int l = 0; l < LWI_CUT_ROWS; l++)
+            world[i][l] = c->J[s][first + (l < n ? l : 0)][i]; // others repeat the first
+    turn_back(g, tree->R[k], world);
+    turn_back(g + 3, tree->R[k], world + 3);
+    cross_add(g + 3, cut->model->node[k].c_r, g);
+    for (int i = 0; i < 6; i++) f[i] += g[i];
+}
+
+// lwi_articulated_inward of the rows: to the speeds z of a node, and to its parent.
+static void pass_inward(const lwi_cut *cut, const lwi_node *at, const lwi_link *link,
+                        lwi_articulated *a, four *f, four z[6])
+{
+    four g[6];
+    for (int j = 0; j < at->nv; j++) {
+        const double *S = link->S[j];
+        z[j] = S[0] * f[0] + S[1] * f[1] + S[2] * f[2] + S[3] * f[3] + S[4] * f[4] + S[5] * f[5];
+    }
+    for (int i = 0; i < at->nv; i++) { // cholesky6_forward
+        for (int k = 0; k < i; k++) z[i] -= a->L[i][k] * z[k];
+        z[i] *= a->L[i][i];
+    }
+    if (at->parent < 0) return;
+    four y[6];
+    for (int j = 0; j < at->nv; j++) y[j] = z[j];
+    for (int i = at->nv - 1; i >= 0; i--) { // cholesky6_backward
+        for (int k = i + 1; k < at->nv; k++) y[i] -= a->L[k][i] * y[k];
+        y[i] *= a->L[i][i];
+    }
+    for (int j = 0; j < at->nv; j++)
+        for (int i = 0; i < 6; i++) f[i] += -y[j] * a->U[j][i];
+    four *up = reach(cut, at->parent);
+    turn(g, link->R, f);
+    turn(g + 3, link->R, f + 3);
+    cross_add(g + 3, link->r, g);
+    for (int i = 0; i < 6; i++) up[i] += g[i];
+}
+
+// n rows of E, e [n][cut->n], from the wrenches J_r' on the bodies of closure c, from number `first` on.
 //                                                                      [anderson2003, (16), (25)]
-static void inward(lwi_cut *cut, const lwi_tree_work *tree, lwi_articulated *node,
-                   const lwi_closure *c, int r, double *e)
+static void inward(const lwi_cut *cut, const lwi_tree_work *tree, lwi_articulated *node,
+                   const lwi_closure *c, int first, int n, double *e)
 {
     const lw_model *model = cut->model;
     int top = -1;
+    LWI_ASSERT(n >= 1 && n <= LWI_CUT_ROWS);
     for (int s = 0; s < c->nbody; s++) {
         const int k = model->body_node[c->body[s]];
         LWI_ASSERT_INDEX(k, model->nnode); // a moving body
-        if (!cut->reached[k]) v6_zero(cut->transmitted[k]);
-        cut->reached[k] = true;
-        lwi_cut_add_wrench(model, tree, k, 1, c->J[s][r], cut->transmitted[k]);
+        begin_inward(cut, tree, c, s, first, n, k);
         if (k > top) top = k;
     }
     for (int k = top; k >= 0; k--) {
         const lwi_node *at = &model->node[k];
-        const lwi_link *link = &tree->link[k];
+        four z[6];
         LWI_ASSERT(at->parent < k && at->iv + at->nv <= model->tree_nv);
         if (!cut->reached[k]) continue;
         cut->reached[k] = false;
-        lwi_articulated_inward(at, link, &node[k], NULL, cut->transmitted[k], e + at->iv);
-        if (at->parent < 0) continue;
-        if (!cut->reached[at->parent]) v6_zero(cut->transmitted[at->parent]);
-        cut->reached[at->parent] = true;
-        force_add_from(cut->transmitted[at->parent], link->R, link->r, cut->transmitted[k]);
+        pass_inward(cut, at, &tree->link[k], &node[k], (four *)cut->inward[k], z);
+        for (int j = 0; j < at->nv; j++)
+            for (int l = 0; l < n; l++) e[l * cut->n + at->iv + j] = z[j][l];
     }
 }
 
@@ -201,11 +271,13 @@ void lwi_cut_factor(lwi_cut *cut, const lwi_tree_work *tree, lwi_articulated *no
     const size_t n = (size_t)cut->n;
     memset(cut->cod.a, 0, n * (size_t)cut->m * sizeof *cut->cod.a);
     for (int i = 0; i < cut->count; i++)
-        for (int r = 0; r < cut->closure[i].n; r++) {
-            const int row = cut->first[i] + r;
+        for (int r = 0; r < cut->closure[i].n; r += LWI_CUT_ROWS) {
+            const int row = cut->first[i] + r, left = cut->closure[i].n - r;
+            const int count = left < LWI_CUT_ROWS ? left : LWI_CUT_ROWS;
             double *e = cut->cod.a + (size_t)row * n;
-            inward(cut, tree, node, &cut->closure[i], r, e);
-            for (size_t k = 0; k < n; k++) e[k] /= cut->len[row];
+            inward(cut, tree, node, &cut->closure[i], r, count, e);
+            for (int l = 0; l < count; l++, e += n)
+                for (size_t k = 0; k < n; k++) e[k] /= cut->len[row + l];
         }
     for (int i = 0; i < cut->nrotor; i++) {
         const int row = cut->rotor_row[i], at = cut->model->tree_nv + i;
@@ -489,8 +561,8 @@ static bool allocate(lwi_cut *cut, rank_search *l, lwi_arena *arena)
     int *pivot;
 #define GET(field, count) ((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))
     const bool ok = GET(cut->y, cut->n) && GET(cut->lambda, cut->m) &&
-                    GET(cut->transmitted, model->nnode) && GET(cut->reached, model->nnode) &&
-                    GET(a, (size_t)cut->n * (size_t)cut->m) &&
+                    GET(cut->transmitted, model->nnode) && GET(cut->inward, model->nnode) &&
+                    GET(cut->reached, model->nnode) && GET(a, (size_t)cut->n * (size_t)cut->m) &&
                     GET(rest, lwi_cod_doubles(cut->n, cut->m)) && GET(pivot, cut->m) &&
                     GET(l->q, model->tree_nq) && GET(l->du, cut->n) && GET(l->still, cut->n) &&
                     GET(l->target, cut->m) && GET(cut->no_rotor, model->tree_nv);

@@ -29,6 +29,9 @@
  *  (tests/methods/lagrange/test_lagrange.c). */
 #define LWI_CUT_RANK 1e-5
 
+/** Rows of a closure that go inward together. */
+enum { LWI_CUT_ROWS = 4 };
+
 typedef struct lwi_cut {
     const lw_model *model;
     int count;  ///< cut joints, then couplings
@@ -44,7 +47,8 @@ typedef struct lwi_cut {
     double *len;          ///< [m] length of each row in the geometric metric of the bodies
     double length; ///< characteristic length of the mechanism [m], between displacements and angles
     lwi_cod cod;   ///< of E' [n][m], columns divided by len
-    double *y, *lambda;       ///< [n], [m]
+    double *y, *lambda;                 ///< [n], [m]
+    double (*inward)[6 * LWI_CUT_ROWS]; ///< [nnode] wrenches of rows at the nodes, scratch
     double (*transmitted)[6]; ///< [nnode] wrenches or motions of the nodes, scratch of the sweeps
     bool *reached;            ///< [nnode] scratch: the wrench of the node is not zero
     double (*wrench)[6]; ///< [nbody] scratch: wrenches of the efforts of cut joints, world axes
