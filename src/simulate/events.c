@@ -99,7 +99,9 @@ static lw_status examine_state(lw_sim *sim)
     lwi_events *e = &sim->events;
     double guard[LWI_MAX_GUARDS];
     lwi_kin kin;
-    TRY(observe_here(sim, &kin));
+    const bool complete =
+        e->close && observe_motion(sim, sim->t, sim->x, LW_OBSERVE_ACCELERATION, &kin) == LW_OK;
+    if (!complete) TRY(observe_here(sim, &kin));
     e->guard = INFINITY;
     for (int i = 0; i < model->nforce; i++) {
         const lwi_force *f = &model->force[i];
@@ -111,7 +113,7 @@ static lw_status examine_state(lw_sim *sim)
             if (!(guard[k] >= e->guard)) e->guard = guard[k];
     }
     fill_gaps(sim, &kin, e->gap);
-    e->complete = false;
+    e->complete = complete;
     return LW_OK;
 }
 
@@ -202,6 +204,7 @@ static bool find_closed_gap(lw_sim *sim, double *closed)
     for (int k = 0; k < sim->model->nmode; k++) {
         double s;
         if (!e->gap[k].n || lwi_gap_is_wide(&e->gap0[k], &e->gap[k], h)) continue;
+        e->close = true;
         add_accelerations(sim, e->t0, e->x0, e->gap0, &e->complete0);
         add_accelerations(sim, sim->t, sim->x, e->gap, &e->complete);
         if (!lwi_gap_may_close(&e->gap0[k], &e->gap[k], h, tolerance, &s)) continue;
@@ -230,6 +233,7 @@ static lw_status check_step(lw_sim *sim)
     lwi_events *e = &sim->events;
     bool found;
     TRY(examine_state(sim));
+    e->close = false;
     // modes that end immediately after they begin, repeatedly: accept the step
     if (e->guard < 0 && e->repeats > 4 * sim->model->nmode) {
         e->repeats = 0;

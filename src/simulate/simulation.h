@@ -59,6 +59,7 @@ typedef struct lwi_events {
     double guard;             ///< the same at the end of the last step
     lwi_gap *gap0, *gap;      ///< [model nmode] at both ends
     bool complete0, complete; ///< with accelerations
+    bool close;               ///< a gap of the last step was so short that they were needed
     double (*al)[3];          ///< [nbody] scratch: angular accelerations, world axes
     int repeats;              ///< consecutive events without time between them
     long count;
@@ -167,9 +168,11 @@ typedef struct lwi_crossing_path {
 /** Steps across singular positions (crossing.c). */
 typedef struct lwi_crossing {
     bool active;
-    lwi_sine last;              ///< of an accepted state
-    double due;                 ///< no step that ends before is examined
-    double known, latest;       ///< the step that begins at `known` ends at `latest`, if not before
+    lwi_sine last;        ///< of an accepted state
+    double due;           ///< no step that ends before is examined
+    double known, latest; ///< the step that begins at `known` ends at `latest`, if not before
+    double
+        estimated; ///< time of the state from which `position` was estimated; NAN: of another one
     double margin, margin_time; ///< at the last accepted state; 0: unknown
     double sampled_margin;      ///< at the last state that was examined
     bool skipped;               ///< states since then were not: margins are large
