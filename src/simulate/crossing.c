@@ -258,6 +258,7 @@ static void plan_step(lwi_crossing *c, double t, double position, double window)
     c->position = position;
     c->near = position - t <= REACHED * window;
     c->latest = c->near ? t : position - window;
+    c->estimated = NAN;
 }
 
 // A step from (t0, x0) to the motion c->at, the state x1, passes or reaches the middle of a window: true, and the next
@@ -274,10 +275,11 @@ static bool retreats(lw_sim *sim, double t0, const double *x0, const double *x1,
         if (0.5 * (c->last.sine + sine - SLOPE * since) > allowed) return false;
     }
     if (!observe(sim, t0, x0, LW_OBSERVE_TWIST, &c->from)) return false;
-    const double begin = lwi_sine_at(&sim->monitor, &c->from);
-    const double rate = fmax(lwi_sine_rate(s, &c->from), lwi_sine_rate(s, &c->at));
-    lwi_sine_take(s, &c->from, begin, &c->last);
+    lwi_sine_take(s, &c->from, 0, &c->last);
+    const double rate = fmax(c->last.rate, lwi_sine_rate(s, &c->at));
     const double moved = lwi_sine_motion(s, &c->last, &c->at, rate);
+    if (0.5 * (sine - SLOPE * moved) > allowed) return false; // for any sine there
+    const double begin = c->last.sine = lwi_sine_at(&sim->monitor, &c->from);
     if (0.5 * (begin + sine - SLOPE * moved) > allowed) return false;
     dip d = find_dip(sim, moved);
     double position, window;
@@ -337,13 +339,16 @@ static bool is_safe(lw_sim *sim, double t0, const double *x0, double t1, const d
     return (lower >= SAFE || still) && change_of(&sim->work->layout, x0, x1) <= SHORT * lower;
 }
 
-// The sine where a step begins, of which that of a state that was set is known.
+// The sine where a step begins, of which that of a state that was set, or sampled, is known.
 static void begin_sine(lw_sim *sim, double t0, const double *x0)
 {
     lwi_crossing *c = &sim->crossing;
+    lwi_monitor *monitor = &sim->monitor;
     if (c->last.valid || !observe(sim, t0, x0, LW_OBSERVE_TWIST, &c->from)) return;
-    const double sine = lwi_sine_at(&sim->monitor, &c->from);
-    lwi_sine_take(&sim->monitor.system, &c->from, sine, &c->last);
+    const lwi_monitor_sample *sample = monitor->count ? &monitor->sample[monitor->count - 1] : NULL;
+    const double sine =
+        sample && sample->t == t0 ? sqrt(sample->pivot) : lwi_sine_at(monitor, &c->from);
+    lwi_sine_take(&monitor->system, &c->from, sine, &c->last);
 }
 
 bool lwi_sim_accept(lw_sim *sim, double t0, const double *x0, double t1, const double *x1,
@@ -386,8 +391,10 @@ bool lwi_sim_accept(lw_sim *sim, double t0, const double *x0, double t1, const d
         c->failed = false;
     double after, window;
     if (c->failed || !(sine < CLOSE * largest) || sine > before) return true;
-    if (estimate_position(sim, &c->at, x1, c->last.rate, &after, &window) && after > 0)
+    if (estimate_position(sim, &c->at, x1, c->last.rate, &after, &window) && after > 0) {
         plan_step(c, t1, t1 + after, window);
+        c->estimated = t1;
+    }
     return true;
 }
 
@@ -429,6 +436,7 @@ static void find_at_nodes(lw_sim *sim, double t, double h, lwi_crossing_path *pa
     lwi_gauss *g = &sim->passage.gauss;
     const int nx = g->work->layout.nx;
     path->node = INFINITY;
+    memset(path->sine_at, 0, sizeof path->sine_at);
     for (int i = 0; i < g->rule6.stages && path->node > 0; i++) {
         g->node.t = t + g->rule6.c[i] * h;
         const bool known =
@@ -693,8 +701,8 @@ static bool cross(lw_sim *sim, double limit)
     double D = c->position - sim->t, here, window;
     if (!observe(sim, sim->t, sim->x, LW_OBSERVE_TWIST, &c->at)) return false;
     const double rate = lwi_sine_rate(&sim->monitor.system, &c->at);
-    if (estimate_position(sim, &c->at, sim->x, rate, &here, &window) && here > 0 &&
-        fabs(here - D) > DIFFERENT * here && sim->t + 2 * here <= limit)
+    if (c->estimated != sim->t && estimate_position(sim, &c->at, sim->x, rate, &here, &window) &&
+        here > 0 && fabs(here - D) > DIFFERENT * here && sim->t + 2 * here <= limit)
         D = here;
     if (g->own) g->work->mode = sim->work->mode;
     lwi_gauss_keep(g);

@@ -60,14 +60,33 @@ void lwi_sim_release_passage(lw_sim *sim)
 
 // ------------------------------------------------------------------------------------------- sines
 
+// Half of the sine on the step across that the state follows, interpolated between its nodes; 0: it follows none, or begins
+// at the position.  With the sign of the distance from the position it is a smooth function of time.
+static double bound_on_path(const lw_sim *sim, double t)
+{
+    const lwi_crossing *c = &sim->crossing;
+    const lwi_gauss_rule *rule = &sim->passage.gauss.rule6;
+    if (!c->active || c->started || !(t < c->end)) return 0;
+    const lwi_crossing_path *path = &c->best;
+    const lwi_crossing_piece *piece = &path->piece[path->npiece - 1];
+    const double at = (t - piece->t) / piece->h, middle = (path->position - piece->t) / piece->h;
+    if (!(at >= rule->c[0] && at <= rule->c[rule->stages - 1])) return 0;
+    int i = 0;
+    while (at > rule->c[i + 1]) i++;
+    const double below = copysign(path->sine_at[i], rule->c[i] - middle);
+    const double above = copysign(path->sine_at[i + 1], rule->c[i + 1] - middle);
+    const double part = (at - rule->c[i]) / (rule->c[i + 1] - rule->c[i]);
+    return 0.5 * fabs(below + part * (above - below));
+}
+
 // Sines decrease by less than one per radian.  Without knowledge, 0.
 static double lower_bound(const lw_sim *sim, const lwi_snapshot *m, double rate)
 {
     const lwi_monitor *monitor = &sim->monitor;
     const lwi_sine *last = &sim->passage.last;
     const lwi_system *s = &monitor->system;
-    double bound = 0;
-    if (last->valid) bound = last->sine - lwi_sine_motion(s, last, m, rate);
+    double bound = bound_on_path(sim, m->t);
+    if (last->valid) bound = fmax(bound, last->sine - lwi_sine_motion(s, last, m, rate));
     const lwi_sine *accepted = &sim->crossing.last;
     if (accepted->valid)
         bound = fmax(bound, accepted->sine - lwi_sine_motion(s, accepted, m, rate));

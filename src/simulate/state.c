@@ -357,12 +357,12 @@ lw_status lwi_sim_place(lw_sim *sim)
     return lwi_sim_begin(sim);
 }
 
-// The motion of the present state, in sim->snapshot.
-static lw_status observe_motion(lw_sim *sim)
+// The present state, in sim->snapshot.
+static lw_status observe_present(lw_sim *sim, lw_observe level)
 {
     lwi_work *work = sim->work;
-    const lw_status status = work->formulation->observe(work, sim->t, sim->x, sim->inputs,
-                                                        LW_OBSERVE_TWIST, &sim->snapshot);
+    const lw_status status =
+        work->formulation->observe(work, sim->t, sim->x, sim->inputs, level, &sim->snapshot);
     return status == LW_OK ? LW_OK : lwi_sim_fail_work(sim, status, "the present state");
 }
 
@@ -390,7 +390,7 @@ lw_status lw_sim_set_joints(lw_sim *sim, double time, const double *q, const dou
     if (!sim) return LW_ERR_ARGUMENT;
     const lw_model *model = sim->model;
     TRY(check_motion(sim, time, q, model->nq, v, model->nv));
-    TRY(observe_motion(sim)); // floating bases are unchanged
+    TRY(observe_present(sim, LW_OBSERVE_TWIST)); // floating bases are unchanged
     for (int i = 0; i < model->nq; i++) sim->snapshot.q[i] = q[i];
     for (int i = 0; i < model->nv; i++) sim->snapshot.qd[i] = v[i];
     return place_at(sim, time);
@@ -418,7 +418,9 @@ lw_status lw_sim_set_tree(lw_sim *sim, double time, const double *q, const doubl
     lwi_snapshot *m = &sim->snapshot;
     TRY(check_motion(sim, time, q, sim->model->tree_nq, v, sim->model->tree_nv));
     TRY(check_tree_quaternions(sim, q));
-    TRY(observe_motion(sim)); // coordinates of cut joints continue from there
+    // coordinates of cut joints continue from there
+    const bool poses = sim->work->formulation->flags & LWI_POSES_FIRST;
+    TRY(observe_present(sim, poses ? LW_OBSERVE_POSE : LW_OBSERVE_TWIST));
     lwi_tree_scatter(sim->model, q, v, m->q, m->qd, m->r, m->quat, m->v, m->w);
     return place_at(sim, time);
 }
@@ -429,7 +431,7 @@ lw_status lw_sim_get_tree(lw_sim *sim, double *q, double *v)
     if ((!q && sim->model->tree_nq) || (!v && sim->model->tree_nv))
         return lwi_fail(&sim->error, LW_ERR_ARGUMENT, "coordinates or speeds are missing");
     const lwi_snapshot *m = &sim->snapshot;
-    TRY(observe_motion(sim));
+    TRY(observe_present(sim, LW_OBSERVE_TWIST));
     lwi_tree_gather(sim->model, m->q, m->qd, (const double(*)[3])m->r, (const double(*)[4])m->quat,
                     (const double(*)[3])m->v, (const double(*)[3])m->w, q, v);
     return LW_OK;

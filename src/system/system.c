@@ -568,7 +568,10 @@ static void multiply(const lwi_system_metric *K, const double f[6], double x[6])
         return;
     }
     v3_scale(x, K->lin, f);
-    s3_mul_v(x + 3, K->ang, f + 3);
+    if (K->round)
+        v3_scale(x + 3, K->ang[0], f + 3);
+    else
+        s3_mul_v(x + 3, K->ang, f + 3);
 }
 
 // G = J K of one edge: J M^-1, the blocks xi of single bodies in rows [chadaj2017, (15)-(16)].
@@ -696,6 +699,7 @@ static void put_masses(void *user, int first, int end)
     for (int k = first; k < end; k++) {
         const int b = s->model->node[k].body;
         s->metric[k].lin = 1 / s->model->body[b].mass;
+        s->metric[k].round = false;
         s->metric[k].full = NULL;
         s3_rotate(s->metric[k].ang, s->R[b], s->mobility[k]);
     }
@@ -723,7 +727,7 @@ void lwi_system_geometric(lwi_system *s)
     LWI_ASSERT(s->length > 0);
     const double ang = 1 / (s->length * s->length);
     for (int k = 0; k < s->model->nnode; k++)
-        s->metric[k] = (lwi_system_metric){.lin = 1, .ang = {ang, ang, ang}};
+        s->metric[k] = (lwi_system_metric){.lin = 1, .ang = {ang, ang, ang}, .round = true};
     for (int i = 0; i < s->nrotor; i++)
         s->metric[s->model->nnode + i] =
             (lwi_system_metric){.ang = {ROTOR_METRIC, ROTOR_METRIC, ROTOR_METRIC}};

@@ -29,6 +29,7 @@
 /** Block of K of one body, world axes. */
 typedef struct lwi_system_metric {
     double lin, ang[6]; ///< 1/kg; symmetric xx yy zz xy xz yz
+    bool round;         ///< xx = yy = zz, the others are zero
     const double *full; ///< [6][6] in place of these (transfer.h), or NULL
 } lwi_system_metric;
 

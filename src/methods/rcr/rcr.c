@@ -764,7 +764,8 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
         if (!by_clusters) TRY(move_by_rows(work, t, x, inputs, level));
         prescribed = prescribed_work(d, t);
     }
-    d->cut.closed = d->tree.has_world = by_clusters;
+    d->tree.has_world = true; // by place_tree
+    d->cut.closed = by_clusters;
     const bool by_loops = by_clusters && lwi_rcr_clusters_have_reactions(d->clusters);
     lwi_cut_state_observe(
         &d->cut, &d->auxiliary, &d->tree, t, x, d->v, d->vdot,
