@@ -1,6 +1,7 @@
 // actuate.c -- the same mechanism with inputs for the efforts of some coordinates, and without drives.
 #include "analysis/actuate.h"
 
+#include "analysis/names.h"
 #include "dynamics/constraints.h"
 #include "initial/restart.h"
 #include "model/coordinate_names.h"
@@ -67,8 +68,15 @@ static lw_status take(void *user, const char *name, lw_error *error)
         found++;
     }
     if (found) return LW_OK;
-    return lwi_fail(error, LW_ERR_ARGUMENT, "actuators: joint '%s' has no coordinate%s",
-                    joint->name, at.coordinate < 0 ? "" : " of this number");
+    if (at.coordinate < 0)
+        lwi_fail(error, LW_ERR_ARGUMENT,
+                 "actuators: joint '%s' has no coordinate; expected a joint that can move",
+                 joint->name);
+    else
+        lwi_fail(error, LW_ERR_ARGUMENT,
+                 "actuators: joint '%s' has no coordinate q%d; it has %d, numbered from q0",
+                 joint->name, at.coordinate, joint->type->nv);
+    return lwi_analysis_at_joint(a->model, at.joint, LW_ERR_ARGUMENT, error);
 }
 
 static lw_status take_driven(actuation *a, lw_error *error)

@@ -893,7 +893,8 @@ lw_status lw_inverse_row(lw_inverse *s, long row, const lw_inverse_solution **so
     lw_error reason = {0};
     const lw_status status = solve_row(s, row, t, &reason);
     if (status != LW_OK)
-        return lwi_fail(error, status, "motion: row %ld, t = %.9g s: %.400s", row, t, reason.text);
+        return lwi_fail_at(error, status, reason.file, reason.line, reason.column,
+                           "motion: row %ld, t = %.9g s: %.400s", row, t, reason.text);
     return lw_inverse_solve(s, t, s->q, s->v, s->vdot, solution, error);
 }
 

@@ -258,9 +258,11 @@ static cli_exit set_weights(inverse_run *r)
 
 static cli_exit complain(const inverse_run *r, lw_status status)
 {
-    if (status == LW_ERR_ARGUMENT || status == LW_ERR_MODEL)
-        return cli_complain(CLI_USE, "%s: %s", r->arguments->operand, r->error.text);
-    return cli_complain(CLI_FAILED, "%s: %s", r->arguments->operand, r->error.text);
+    const bool use = status == LW_ERR_ARGUMENT || status == LW_ERR_MODEL;
+    const cli_exit code = use ? CLI_USE : CLI_FAILED;
+    if (!r->error.line) return cli_complain(code, "%s: %s", r->arguments->operand, r->error.text);
+    cli_fail(status, &r->error); // with the line
+    return code;
 }
 
 static cli_exit create(inverse_run *r)

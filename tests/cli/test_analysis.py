@@ -306,6 +306,7 @@ joints:
                 (("--actuators", "b"), 1, "infeasible: the actuators (rank 1, dof 2)"),
                 (("--actuators", "b"), 1, "expected as many --actuators as degrees of freedom"),
                 (("--actuators", "c"), 2, "actuators: there is no joint 'c'"),
+                (("--actuators", "a.q7"), 2, ": actuators: joint 'a' has no coordinate q7; it has 1, numbered from q0"),
                 (("--actuators", "a", "--weights", "a"), 2, "expected ACTUATOR=NUMBER"),
                 (("--actuators", "a", "--weights", "b=1"), 2, "weights: 'b' is no actuator"),
                 (("--motion", result, "-o", result), 2, "is a file that is read")):
@@ -321,6 +322,17 @@ joints:
         named = self.json("inverse", model, "--motion", result, "--actuators", "a")
         self.assertEqual(self.json("inverse", model, "--motion", result)["efforts"], named["efforts"])
         self.assertAlmostEqual(named["efforts"]["joint.a.actuator0"][0], -2 * 9.81 * 0.5, delta=1e-9)
+
+    def test_inverse_at_a_singular_position(self):
+        path = self.path("line.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("linkwork: 1\nbodies:\n" + "".join(
+                f"  {name}: {{mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [{x}, 0, 0]}}\n"
+                for name, x in (("a", 0.5), ("b", 1.5), ("c", 2.5))) + "joints:\n" + "".join(
+                    f"  {name}: {{type: revolute, between: [{ends}], at: [{x}, 0, 0], axis: [0, 1, 0]}}\n"
+                    for name, ends, x in (("A", "ground, a", 0), ("B", "a, b", 1), ("C", "b, c", 2), ("D", "ground, c", 3))))
+        self.assertIn(f"{path}:9:3: singular position: constraints of joint 'C'",
+                      self.run_program("inverse", path, "--actuators", "A", code=1))
 
     def test_inverse_of_a_motion_off_the_loops(self):
         """More coordinates than degrees of freedom: those that the loops contradict are named, with the time."""
