@@ -1,16 +1,91 @@
 // equilibrium.c -- linkwork equilibrium: the static equilibrium of a mechanism, and whether it is stable.
 #include "cli/analysis.h"
 
+#include <math.h>
 #include <string.h>
 
-// Coordinates of all joints at the equilibrium; the caller destroys *sim.
+#define ROUND_OFF 1e-12 // of the largest reaction
+
+// Coordinates and reactions of all joints at the equilibrium, without reactions where there are none; the caller destroys
+// *sim.
 static cli_exit observe(const cli_analysis *a, lw_sim **sim, const lw_observation **seen)
 {
     lw_error error = {0};
     lw_status status = lw_sim_create(a->model, NULL, sim, &error);
     if (status != LW_OK) return cli_fail(status, &error);
+    for (int i = 0; i < lw_model_input_count(a->model); i++)
+        lw_sim_set_input(*sim, i, a->inputs[i]);
     status = lw_sim_observe(*sim, LW_OBSERVE_ENERGY, seen);
+    if (status == LW_OK && lw_sim_observe(*sim, LW_OBSERVE_REACTION, seen) != LW_OK)
+        status = lw_sim_observe(*sim, LW_OBSERVE_ENERGY, seen);
     return status == LW_OK ? CLI_DONE : cli_fail(status, lw_sim_error(*sim));
+}
+
+static const char *const component[6] = {"fx", "fy", "fz", "tx", "ty", "tz"};
+
+static bool has_reaction(const cli_analysis *a, const lw_observation *seen, int joint)
+{
+    return seen->level >= LW_OBSERVE_REACTION &&
+           !lw_model_joint(a->model, (lw_joint){joint}).merged;
+}
+
+// The largest force, torque.
+static void find_largest(const cli_analysis *a, const lw_observation *seen, double largest[2])
+{
+    largest[0] = largest[1] = 0;
+    for (int j = 0; j < lw_model_joint_count(a->model); j++)
+        for (int i = 0; i < 6 && has_reaction(a, seen, j); i++)
+            largest[i / 3] = fmax(largest[i / 3], fabs(seen->reaction[j][i]));
+}
+
+static void print_undetermined(const cli_analysis *a, const lw_observation *seen)
+{
+    bool any = false;
+    for (int j = 0; j < lw_model_joint_count(a->model); j++) {
+        if (!has_reaction(a, seen, j) || !seen->reaction_undetermined[j]) continue;
+        if (!any)
+            printf("             statically indeterminate, the smallest are given; components in "
+                   "axes of the first frame:\n");
+        any = true;
+        printf("             %-24s", lw_model_joint_name(a->model, (lw_joint){j}));
+        for (int i = 0; i < 6; i++)
+            if (seen->reaction_undetermined[j] >> i & 1) printf(" %s", component[i]);
+        putchar('\n');
+    }
+}
+
+// Force, torque on body2 in world axes, as the columns joint.NAME.fx, ... of results; without round-off.
+static void print_reactions(const cli_analysis *a, const lw_observation *seen)
+{
+    double largest[2];
+    find_largest(a, seen, largest);
+    for (int j = 0; j < lw_model_joint_count(a->model); j++) {
+        if (!has_reaction(a, seen, j)) continue;
+        printf("reaction     %-24s", lw_model_joint_name(a->model, (lw_joint){j}));
+        for (int i = 0; i < 6; i++) {
+            const double x = seen->reaction[j][i];
+            printf(" %12.6g", fabs(x) <= ROUND_OFF * largest[i / 3] ? 0 : x);
+        }
+        putchar('\n');
+    }
+    print_undetermined(a, seen);
+}
+
+static void json_reactions(cli_json *json, const cli_analysis *a, const lw_observation *seen)
+{
+    json_open(json, "reactions", '{');
+    for (int j = 0; j < lw_model_joint_count(a->model); j++) {
+        if (!has_reaction(a, seen, j)) continue;
+        json_open(json, lw_model_joint_name(a->model, (lw_joint){j}), '{');
+        json_array(json, "force", seen->reaction[j], 3);
+        json_array(json, "torque", seen->reaction[j] + 3, 3);
+        json_open(json, "undetermined", '[');
+        for (int i = 0; i < 6; i++)
+            if (seen->reaction_undetermined[j] >> i & 1) json_text(json, NULL, component[i]);
+        json_close(json, ']');
+        json_close(json, '}');
+    }
+    json_close(json, '}');
 }
 
 static void print_report(const cli_arguments *arguments, const cli_analysis *a,
@@ -44,6 +119,7 @@ static void print_report(const cli_arguments *arguments, const cli_analysis *a,
         for (int k = 0; k < joint.nq; k++) printf(" %16.9g", seen->q[joint.q_first + k]);
         putchar('\n');
     }
+    print_reactions(a, seen);
     for (int i = 0; i < arguments->noutput; i++) printf("written      %s\n", arguments->output[i]);
 }
 
@@ -81,6 +157,7 @@ static void json_report(const cli_arguments *arguments, const cli_analysis *a,
         json_close(&json, '}');
     }
     json_close(&json, '}');
+    json_reactions(&json, a, seen);
     json_close(&json, '}');
 }
 

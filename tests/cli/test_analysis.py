@@ -86,6 +86,28 @@ class Analysis(unittest.TestCase):
         held = self.json("equilibrium", self.model, "--inputs", "torque=9.81")
         self.assertAlmostEqual(held["bodies"]["one"]["position"][0], 0.5, delta=1e-12)
 
+    def test_reactions_of_an_equilibrium(self):
+        """A table on four legs, with forces of minimum norm: W/4 (1 + a x + b y) for its mass centre at (a, b). The hinges of
+        two pendulums carry two weights and one."""
+        path = self.path("table.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("linkwork: 1\nbodies: {top: {mass: 40, inertia: [3, 3, 6, 0, 0, 0], position: [0.05, 0.02, 1]}}\njoints:\n"
+                       + "".join(f"  L{i}: {{type: spherical, between: [ground, top], at: [{x}, {y}, 1]}}\n"
+                                 for i, (x, y) in enumerate(((1, 1), (-1, 1), (-1, -1), (1, -1)))))
+        found = self.json("equilibrium", path)["reactions"]
+        for i, (x, y) in enumerate(((1, 1), (-1, 1), (-1, -1), (1, -1))):
+            leg = found[f"L{i}"]
+            self.assertAlmostEqual(leg["force"][2], 98.1*(1 + 0.05*x + 0.02*y), delta=1e-9)
+            self.assertEqual(leg["undetermined"], ["fx", "fy", "fz"])
+        text = self.run_program("equilibrium", path)
+        self.assertIn("statically indeterminate", text)
+        self.assertIn("L3                       fx fy fz\n", text)
+        held = self.json("equilibrium", self.model, "--inputs", "torque=9.81")["reactions"]
+        self.assertEqual([r["undetermined"] for r in held.values()], [[], []])
+        self.assertAlmostEqual(held["a"]["force"][1], 2 * 9.81, delta=1e-9)
+        self.assertAlmostEqual(held["b"]["force"][1], 9.81, delta=1e-9)
+        self.assertNotIn("statically", self.run_program("equilibrium", self.model))
+
     def test_linearize(self):
         file = self.path("linear.json")
         system = self.json("linearize", self.model, "--at", "equilibrium", "--outputs", "body.two.x", "-o", file)
