@@ -118,6 +118,49 @@ static void closure_of(const lwi_cut *cut, int i, double t, const lwi_motion *mo
         lwi_coupling_closure(model, i - model->nloop, t, motion, level, c);
 }
 
+static bool has_axes_at_rest(const lwi_cut *cut, int i)
+{
+    return cut->at_rest && i < cut->model->nloop && cut->at_rest[i];
+}
+
+// The couple of the force - a on body 1: d x a less than at the point of body 2.
+static void put_at_own_point(const lw_model *model, int i, const lwi_tree_work *tree,
+                             lwi_closure *c)
+{
+    const lwi_joint *joint = &model->joint[model->loop[i]];
+    double arm[3], d[3];
+    LWI_ASSERT(c->body[0] == joint->body1);
+    m3_mul_v(d, tree->body_R[joint->body2], joint->r2);
+    v3_add(d, d, tree->body_r[joint->body2]);
+    v3_sub(d, d, tree->body_r[joint->body1]);
+    m3_mul_v(arm, tree->body_R[joint->body1], joint->r1);
+    v3_sub(d, arm, d);
+    for (int k = 0; k < 3; k++) v3_cross_add(c->J[0][k] + 3, d, c->J[0][k]);
+}
+
+// w x (w x arm) of the point r of a body.
+static void centripetal(const lwi_tree_work *tree, int body, const double r[3], double a[3])
+{
+    double arm[3], v[3];
+    m3_mul_v(arm, tree->body_R[body], r);
+    v3_cross(v, tree->body_w[body], arm);
+    v3_cross(a, tree->body_w[body], v);
+}
+
+void lwi_cut_gamma_at_rest(lwi_cut *cut, const lwi_tree_work *tree)
+{
+    for (int i = 0; i < cut->model->nloop; i++) {
+        const lwi_joint *joint = &cut->model->joint[cut->model->loop[i]];
+        double a1[3], a2[3];
+        if (!has_axes_at_rest(cut, i)) continue;
+        centripetal(tree, joint->body1, joint->r1, a1);
+        centripetal(tree, joint->body2, joint->r2, a2);
+        v3_sub(a1, a1, a2);
+        for (int k = 0; k < 3; k++) // J of body 1: - the axis
+            cut->gamma[cut->first[i] + k] = v3_dot(cut->closure[i].J[0][k], a1);
+    }
+}
+
 // phi, J V + b, and what else J A + gamma needs.                             [anderson2003, (30), (31)]
 void lwi_cut_rows(lwi_cut *cut, const lwi_tree_work *tree, double t, lwi_closure_level level)
 {
@@ -126,6 +169,7 @@ void lwi_cut_rows(lwi_cut *cut, const lwi_tree_work *tree, double t, lwi_closure
     for (int i = 0; i < cut->count; i++) {
         lwi_closure *c = &cut->closure[i];
         closure_of(cut, i, t, &motion, level, c);
+        if (has_axes_at_rest(cut, i)) put_at_own_point(model, i, tree, c);
         if (cut->nrotor && i < model->nloop)
             lwi_joint_rotor_rows(model, model->loop[i], t, &motion, level, c);
         LWI_ASSERT(c->n == cut->first[i + 1] - cut->first[i]);
@@ -549,6 +593,32 @@ lw_status lwi_cut_create_rows_rotors(const lw_model *model, lwi_arena *arena, lw
         const lwi_joint *joint = &model->joint[model->loop[i]];
         for (int k = 0; k < joint->type->nv; k++)
             if (joint->rotor[k] > 0) cut->rotor_scale[n++] = 1 / sqrt(joint->rotor[k]);
+    }
+    return LW_OK;
+}
+
+// Whether the paths of the joint's bodies in the tree meet at the ground, or at a body that is fixed to it.
+static bool base_is_ground(const lw_model *model, const lwi_joint *joint)
+{
+    int a = joint->body1 ? model->body_node[joint->body1] : -1;
+    int b = joint->body2 ? model->body_node[joint->body2] : -1;
+    while (a != b) {
+        int *last = a > b ? &a : &b; // parents have lower indices
+        *last = model->node[*last].parent;
+    }
+    while (a >= 0 && model->node[a].nv == 0 && !model->node[a].driven) a = model->node[a].parent;
+    return a < 0;
+}
+
+lw_status lwi_cut_use_axes_at_rest(lwi_cut *cut, lwi_arena *arena)
+{
+    const lw_model *model = cut->model;
+    cut->at_rest = LWI_PUSH(arena, bool, model->nloop);
+    if (!cut->at_rest) return LW_ERR_MEMORY;
+    for (int i = 0; i < model->nloop; i++) {
+        const lwi_joint *joint = &model->joint[model->loop[i]];
+        cut->at_rest[i] = joint->type->points && !joint->mount.present && joint->body1 &&
+                          base_is_ground(model, joint);
     }
     return LW_OK;
 }

@@ -59,12 +59,21 @@ typedef struct lwi_cut {
         closed; ///< speeds and accelerations satisfy the rows: those of hinges are read about one axis
     int rank;         ///< generic rank: the largest at the start and at configurations near it
     double *no_rotor; ///< [tree_nv] zeros
+    bool *at_rest;    ///< [model nloop] of lwi_cut_use_axes_at_rest; NULL: none
 } lwi_cut;
 
 /** Memory for the rows, not for their decomposition. @return LW_ERR_MEMORY */
 lw_status lwi_cut_create_rows(const lw_model *model, lwi_arena *arena, lwi_cut *cut);
 /** As lwi_cut_create_rows, with the rows of the rotors of cut joints after those of their joints. */
 lw_status lwi_cut_create_rows_rotors(const lw_model *model, lwi_arena *arena, lwi_cut *cut);
+/** Rows of points that meet, of loops with the ground as base, along axes at rest in place of those of body 1.  Then
+ *  forces act on each body at its own point: at a distance d of the points, within the errors of a step, those of body 1
+ *  would have the couple d x f on it, which is a large acceleration of a small ball.  The ground takes that couple; the rows of
+ *  other loops stay, where forces would not balance.  At levels up to POSITION, and in lwi_cut_gamma_at_rest.
+ *  @return LW_ERR_MEMORY */
+lw_status lwi_cut_use_axes_at_rest(lwi_cut *cut, lwi_arena *arena);
+/** gamma of those rows, at velocities that satisfy them. */
+void lwi_cut_gamma_at_rest(lwi_cut *cut, const lwi_tree_work *tree);
 /** Memory for rows and decomposition; determines the generic rank from the model's start and a few
  *  configurations near it.
  *  @param threshold   of pivots, LWI_CUT_RANK

@@ -53,6 +53,7 @@ void lwi_rcr_gamma(lwi_cut *cut, const lwi_tree_work *tree, double t)
     const lwi_motion motion = lwi_cut_motion(tree);
     for (int i = 0; i < model->nloop; i++)
         lwi_joint_closure_gamma(model, model->loop[i], t, &motion, cut->gamma + cut->first[i]);
+    lwi_cut_gamma_at_rest(cut, tree);
     for (int i = 0; i < model->ncoupling; i++) {
         lwi_closure c;
         lwi_coupling_closure(model, i, t, &motion, LWI_CLOSURE_RATES, &c);

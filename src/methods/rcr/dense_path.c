@@ -41,6 +41,7 @@ lw_status lwi_rcr_dense_create(lwi_rcr_work *d, lwi_arena *arena, lwi_rcr_dense 
     const lw_status status =
         lwi_cut_create(model, LWI_CUT_RANK, arena, &d->tree, dense->node, &dense->cut, &error);
     memcpy(d->tree.joint_q, model->q0, (size_t)model->nq * sizeof(double));
+    dense->cut.at_rest = d->cut.at_rest;
     if (status == LW_OK) *out = dense;
     return status == LW_ERR_MEMORY ? status : LW_OK;
 }
