@@ -93,12 +93,15 @@ LW_API lw_status lw_compiled_project_many(const lw_compiled *compiled, int count
  *  simulation's formulation evaluates that state.  Results agree within the tolerances of the steps, not in each bit.
  *  `compiled` must outlive the simulation; its model must be that of the simulation, or have the same description.
  *  @return LW_ERR_UNSUPPORTED, with the reason in lw_sim_error: the formulation has another state than coordinates and speeds of
- *          the tree (`aba` and `rcr` have it, without momenta); the model has drives, or forces with modes */
+ *          the tree (LW_FORMULATION_COMPILED), or momenta */
 LW_API lw_status lw_sim_use_compiled(lw_sim *sim, const lw_compiled *compiled);
 /** The same of the instances of a batch, several in lanes; they have the bits of single simulations.
  *  @return LW_ERR_UNSUPPORTED, with the reason in lw_batch_error: also instances with different parameters of the model, or with
  *          separate simulations (lw_batch_desc.options) */
 LW_API lw_status lw_batch_use_compiled(lw_batch *batch, const lw_compiled *compiled);
+/** The same of all runs of a sweep, before lw_sweep_run: one compiled model for all of them.
+ *  @return LW_ERR_UNSUPPORTED, with the reason in lw_sweep_error: also a parameter of the model varies, with its name */
+LW_API lw_status lw_sweep_use_compiled(lw_sweep *sweep, const lw_compiled *compiled);
 
 #ifdef __cplusplus
 }

@@ -315,6 +315,8 @@ typedef enum lw_formulation_flag {
         1, ///< factors one dense matrix: cost O(n^3) in its bodies or loop constraints
     LW_FORMULATION_OWN_STEP =
         2, ///< has a time step in place of rates, for the integrator of its name only
+    LW_FORMULATION_COMPILED =
+        4, ///< its runs can have compiled rates (lw_sim_use_compiled), without momenta
 } lw_formulation_flag;
 /** The flags of formulation `index`, joined by |; 0 for an index out of range. */
 LW_API unsigned lw_formulation_flags(int index);

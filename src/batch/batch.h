@@ -129,6 +129,14 @@ int lwi_sweep_group(const lw_sweep *sweep);    ///< its number
 int lwi_sweep_capacity(const lw_sweep *sweep); ///< instances of the largest group
 /** That of the caller: all instances and values. */
 lw_batch_desc lwi_sweep_desc(const lw_sweep *sweep);
+/** Where its messages are. */
+lw_error *lwi_sweep_failure(lw_sweep *sweep);
+/** The first name that varies and is a parameter of the model; NULL: all instances have one model. */
+const char *lwi_sweep_parameter(const lw_sweep *sweep);
+/** Calls `take` for the batch of the present group, and for those of later ones when they are created.  Its failure is that of
+ *  the sweep. */
+lw_status lwi_sweep_each_batch(lw_sweep *sweep, lw_status (*take)(lw_batch *, const void *user),
+                               const void *user);
 /** Unit of the values of column k of what varies; "": none. */
 const char *lwi_sweep_unit(const lw_sweep *sweep, int k);
 

@@ -40,8 +40,11 @@ struct lw_sweep {
     int group;
     int threads;
     lw_batch *batch;
-    double wall;          // [s] of the groups before
-    lw_progress progress; // during a run
+    lw_status (*take)(lw_batch *, const void *user); // of lwi_sweep_each_batch; NULL: none
+    const void *take_user;
+    const char *parameter; // of lwi_sweep_parameter
+    double wall;           // [s] of the groups before
+    lw_progress progress;  // during a run
     void *progress_user;
     char note[LWI_REMAKE_NOTE]; // of options
     char notice[sizeof((lw_batch *)0)->notice + LWI_REMAKE_NOTE + 1];
@@ -67,6 +70,14 @@ lw_batch_desc lwi_sweep_desc(const lw_sweep *s)
     desc.instances = s->n;
     desc.values = s->values;
     return desc;
+}
+lw_error *lwi_sweep_failure(lw_sweep *s)
+{
+    return &s->error;
+}
+const char *lwi_sweep_parameter(const lw_sweep *s)
+{
+    return s->parameter;
 }
 const char *lwi_sweep_unit(const lw_sweep *s, int k)
 {
@@ -164,6 +175,13 @@ static int count_group(const lw_sweep *s)
     return count;
 }
 
+static lw_status take_batch(lw_sweep *s)
+{
+    if (!s->take || s->take(s->batch, s->take_user) == LW_OK) return LW_OK;
+    s->error = *lw_batch_error(s->batch);
+    return s->error.status;
+}
+
 static lw_status create_group(lw_sweep *s)
 {
     const size_t width = (size_t)s->nvary;
@@ -177,8 +195,10 @@ static lw_status create_group(lw_sweep *s)
                    width * sizeof *s->own);
         s->desc.values = s->own;
     }
-    return lwi_batch_create(s->model, &s->desc, s->order ? s->order + s->first : NULL, true,
-                            &s->batch, &s->error);
+    TRY(lwi_batch_create(s->model, &s->desc, s->order ? s->order + s->first : NULL, true, &s->batch,
+                         &s->error));
+    return lwi_batch_sim(s->batch) ? take_batch(s)
+                                   : LW_OK; // where none begins there is nothing to run
 }
 
 // Keeps what is asked for after the run.
@@ -313,7 +333,9 @@ static lw_status divide(lw_sweep *s, lwi_arena *scratch)
     if (!vary || !first || !s->variant || !s->unit || !s->end) return no_memory(s);
     for (int k = 0; k < s->nvary; k++) {
         TRY(lwi_vary_resolve(s->model, s->desc.vary[k], &vary[k], &s->error));
-        parameters |= lwi_vary_of_model(&vary[k]);
+        const bool of_model = lwi_vary_of_model(&vary[k]);
+        if (of_model && !parameters) s->parameter = s->desc.vary[k];
+        parameters |= of_model;
         s->unit[k] = lwi_vary_unit(s->model, &vary[k]);
     }
     TRY(check_finite(s));
@@ -381,6 +403,13 @@ void lw_sweep_destroy(lw_sweep *s)
     const lw_allocator allocator = s->arena.allocator;
     lwi_arena_free(&s->arena);
     lwi_release(&allocator, s);
+}
+
+lw_status lwi_sweep_each_batch(lw_sweep *s, lw_status (*taker)(lw_batch *, const void *user),
+                               const void *user)
+{
+    s->take = taker, s->take_user = user;
+    return s->batch ? take_batch(s) : LW_OK;
 }
 
 // --------------------------------------------------------------------------------------------- run

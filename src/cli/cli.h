@@ -178,7 +178,7 @@ typedef const int *cli_options;
     X(sweep, "[MODEL]",                                                                            \
       CLI_OPTIONS(CLI_SIMULATION, CLI_OUTPUT, CLI_VARY, CLI_DESIGN, CLI_SEED, CLI_FOLDER,          \
                   CLI_LEVEL, CLI_MANY, CLI_BASE, CLI_LIMITS, CLI_INERTIA_CHECK, CLI_MESHES,        \
-                  CLI_KEYFRAME, CLI_SET, CLI_CUT, CLI_JSON, CLI_QUIET),                            \
+                  CLI_KEYFRAME, CLI_SET, CLI_CUT, CLI_COMPILED, CLI_JSON, CLI_QUIET),              \
       "a run for every combination of values, with a line of results for each")                    \
     X(check, "MODEL",                                                                              \
       CLI_OPTIONS(CLI_BASE, CLI_LIMITS, CLI_INERTIA_CHECK, CLI_MESHES, CLI_KEYFRAME, CLI_SET,      \

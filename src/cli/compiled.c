@@ -45,47 +45,135 @@ static bool is_worth(const cli_arguments *a, const lw_model *model, const lw_sim
     return taken > WORTH * info.compiling;
 }
 
-// The simulation with compiled rates, by the first formulation with their state where none is named; LW_ERR_UNSUPPORTED with
-// the reason.
-static lw_status create(const lw_model *model, const lw_sim_desc *desc, lw_options *options,
-                        const lw_compiled *compiled, lw_sim **sim, lw_error *error)
+// What gets compiled rates: one run, or a sweep.
+typedef struct user {
+    lw_status (*create)(struct user *u, lw_error *error); // by u->options
+    lw_status (*use)(struct user *u, const lw_compiled *compiled, lw_error *error);
+    void (*destroy)(struct user *u);
+    const lw_model *model;
+    lw_options *options;
+    const lw_sim_desc *of_sim;
+    const lw_batch_desc *of_sweep;
+    lw_sim *sim;
+    lw_sweep *sweep;
+} user;
+
+static lw_status create_sim(user *u, lw_error *error)
 {
-    static const char *const names[] = {"aba", "rcr"}; // of trees, of all
-    const bool any = !strcmp(options->formulation, "auto");
-    lw_status status = LW_ERR_UNSUPPORTED;
-    for (int i = 0; i < (any ? 2 : 1) && !*sim; i++) {
-        if (any && lw_options_set(options, "formulation", names[i], error) != LW_OK) break;
-        status = lw_sim_create(model, desc, sim, error);
-    }
-    if (status == LW_OK) status = lw_sim_use_compiled(*sim, compiled);
-    if (status == LW_OK || !*sim) return status;
-    *error = *lw_sim_error(*sim);
-    lw_sim_destroy(*sim);
-    *sim = NULL;
+    return lw_sim_create(u->model, u->of_sim, &u->sim, error);
+}
+
+static lw_status use_in_sim(user *u, const lw_compiled *compiled, lw_error *error)
+{
+    const lw_status status = lw_sim_use_compiled(u->sim, compiled);
+    if (status != LW_OK) *error = *lw_sim_error(u->sim);
     return status;
 }
 
-cli_exit cli_compiled_create(const cli_arguments *a, const lw_model *model, const lw_sim_desc *desc,
-                             lw_options *options, lw_sim **sim, lw_compiled **compiled)
+static void destroy_sim(user *u)
+{
+    lw_sim_destroy(u->sim);
+    u->sim = NULL;
+}
+
+static lw_status create_sweep(user *u, lw_error *error)
+{
+    return lw_sweep_create(u->model, u->of_sweep, &u->sweep, error);
+}
+
+static lw_status use_in_sweep(user *u, const lw_compiled *compiled, lw_error *error)
+{
+    const lw_status status = lw_sweep_use_compiled(u->sweep, compiled);
+    if (status != LW_OK) *error = *lw_sweep_error(u->sweep);
+    return status;
+}
+
+static void destroy_sweep(user *u)
+{
+    lw_sweep_destroy(u->sweep);
+    u->sweep = NULL;
+}
+
+static lw_status create_and_use(user *u, const lw_compiled *compiled, lw_error *error)
+{
+    lw_status status = u->create(u, error);
+    if (status != LW_OK) return status;
+    status = u->use(u, compiled, error);
+    if (status != LW_OK) u->destroy(u);
+    return status;
+}
+
+// With compiled rates, by the first formulation that can have them where none is named; LW_ERR_UNSUPPORTED with the reason.
+static lw_status create(user *u, const lw_compiled *compiled, lw_error *error)
+{
+    lw_status status = LW_ERR_UNSUPPORTED;
+    if (strcmp(u->options->formulation, "auto") != 0) return create_and_use(u, compiled, error);
+    for (int i = 0; i < lw_formulation_count() && status != LW_OK; i++) {
+        if (!(lw_formulation_flags(i) & LW_FORMULATION_COMPILED)) continue;
+        status = lw_options_set(u->options, "formulation", lw_formulation_info(i).name, error);
+        if (status == LW_OK) status = create_and_use(u, compiled, error);
+    }
+    return status;
+}
+
+// `worth`: the condition of `auto`.
+static cli_exit compile_for(const cli_arguments *a, user *u, const lw_compiled_desc *how,
+                            bool (*worth)(const cli_arguments *, const user *,
+                                          const lw_compiled_desc *),
+                            lw_compiled **compiled)
 {
     const bool on = a->compiled && !strcmp(a->compiled, "on");
     const bool automatic = a->compiled && !strcmp(a->compiled, "auto");
-    const lw_compiled_desc how = {.lanes = 1, .rates_only = true};
-    const lw_options as_given = *options;
+    const lw_options as_given = *u->options;
     lw_error error = {0};
     lw_status status = LW_OK;
-    if (on || (automatic && is_worth(a, model, desc, &how))) {
-        status = lw_compiled_create(model, &how, compiled, &error);
-        if (status == LW_OK) status = create(model, desc, options, *compiled, sim, &error);
+    if (on || (automatic && worth(a, u, how))) {
+        status = lw_compiled_create(u->model, how, compiled, &error);
+        if (status == LW_OK) status = create(u, *compiled, &error);
         if (status == LW_OK) return CLI_DONE;
         lw_compiled_destroy(*compiled);
         *compiled = NULL;
         if (on) return refuse(a, &error);
         cli_complain(CLI_DONE, "%s: --compiled auto: not compiled: %s", a->operand, error.text);
-        *options = as_given;
+        *u->options = as_given;
     }
-    status = lw_sim_create(model, desc, sim, &error);
+    status = u->create(u, &error);
     return status == LW_OK ? CLI_DONE : cli_fail(status, &error);
+}
+
+static bool is_worth_in_run(const cli_arguments *a, const user *u, const lw_compiled_desc *how)
+{
+    return is_worth(a, u->model, u->of_sim, how);
+}
+
+static bool is_found(const cli_arguments *a, const user *u, const lw_compiled_desc *how)
+{
+    lw_compiled_info info;
+    lw_error error = {0};
+    if (lw_compiled_predict(u->model, how, &info, &error) == LW_OK) return info.found;
+    cli_complain(CLI_DONE, "%s: --compiled auto: not compiled: %s", a->operand, error.text);
+    return false;
+}
+
+cli_exit cli_compiled_create(const cli_arguments *a, const lw_model *model, const lw_sim_desc *desc,
+                             lw_options *options, lw_sim **sim, lw_compiled **compiled)
+{
+    const lw_compiled_desc how = {.lanes = 1, .rates_only = true};
+    user u = {create_sim, use_in_sim, destroy_sim, model, options, .of_sim = desc};
+    const cli_exit code = compile_for(a, &u, &how, is_worth_in_run, compiled);
+    *sim = u.sim;
+    return code;
+}
+
+cli_exit cli_compiled_sweep(const cli_arguments *a, const lw_model *model,
+                            const lw_batch_desc *desc, lw_options *options, lw_sweep **sweep,
+                            lw_compiled **compiled)
+{
+    const lw_compiled_desc how = {.lanes = a->lanes, .rates_only = true};
+    user u = {create_sweep, use_in_sweep, destroy_sweep, model, options, .of_sweep = desc};
+    const cli_exit code = compile_for(a, &u, &how, is_found, compiled);
+    *sweep = u.sweep;
+    return code;
 }
 
 void cli_compiled_print(const lw_compiled *compiled)

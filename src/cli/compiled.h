@@ -10,6 +10,10 @@
 cli_exit cli_compiled_create(const cli_arguments *arguments, const lw_model *model,
                              const lw_sim_desc *desc, lw_options *options, lw_sim **sim,
                              lw_compiled **compiled);
+/** The same of all runs of a sweep, in lanes; `auto` takes what was compiled before. */
+cli_exit cli_compiled_sweep(const cli_arguments *arguments, const lw_model *model,
+                            const lw_batch_desc *desc, lw_options *options, lw_sweep **sweep,
+                            lw_compiled **compiled);
 /** One line about it. */
 void cli_compiled_print(const lw_compiled *compiled);
 

@@ -396,10 +396,9 @@ static cli_exit check_kind(const cli_arguments *arguments)
     if (arguments->batch && (arguments->checkpoint || arguments->resume))
         return cli_complain(CLI_USE, "checkpoints are of one run, --batch starts many");
     if (arguments->compiled && strcmp(arguments->compiled, "off") != 0 &&
-        (arguments->batch || arguments->checkpoint || arguments->resume || arguments->ranks))
+        (arguments->checkpoint || arguments->resume || arguments->ranks))
         return cli_complain(CLI_USE,
-                            "--compiled %s: expected one run, by one process, without "
-                            "checkpoints",
+                            "--compiled %s: expected runs by one process, without checkpoints",
                             arguments->compiled);
     if (!arguments->batch && (arguments->observed || arguments->ntable || arguments->lanes))
         return cli_complain(CLI_USE,

@@ -1,5 +1,6 @@
 // sweep.c -- linkwork sweep: one run for every combination of values; and `run --batch`.
 #include "cli/batch.h"
+#include "cli/compiled.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@ typedef struct sweep {
     const cli_arguments *arguments;
     cases cases;
     lw_sweep *all;
+    lw_compiled *compiled; // of all of them; NULL: none
     lw_batch_writer *writer[CLI_MAX];
     int nwriter;
     long rows;      // output times
@@ -111,10 +113,9 @@ static int look_up(void *user, double time, double end)
     return cli_progress_step(&s->progress, time, end);
 }
 
-static cli_exit create(sweep *s, const lw_model *model, const lw_options *options)
+static cli_exit create(sweep *s, const lw_model *model, lw_options *options)
 {
     const cli_arguments *a = s->arguments;
-    lw_error error = {0};
     const lw_batch_desc desc = {.options = options,
                                 .instances = s->cases.n,
                                 .threads = (int)options->threads,
@@ -124,8 +125,7 @@ static cli_exit create(sweep *s, const lw_model *model, const lw_options *option
                                 .values = s->cases.value,
                                 .unordered = a->noutput == 0};
     cli_name_signals(); // models of many variants take a while
-    const lw_status status = lw_sweep_create(model, &desc, &s->all, &error);
-    return status == LW_OK ? CLI_DONE : cli_fail(status, &error);
+    return cli_compiled_sweep(a, model, &desc, options, &s->all, &s->compiled);
 }
 
 // ----------------------------------------------------------------------------------------- summary
@@ -326,7 +326,7 @@ static cli_exit simulate(sweep *s)
         close_outputs(s);
         return code;
     }
-    if (!a->quiet && !a->json) print_head(s);
+    if (!a->quiet && !a->json) cli_compiled_print(s->compiled), print_head(s);
     s->progress = cli_progress_start(a->verb, a->quiet, 0);
     const lw_status status = lw_sweep_run(s->all, write_rows, s, look_up, s);
     cli_progress_end(&s->progress);
@@ -356,6 +356,7 @@ cli_exit cli_batch(const cli_arguments *arguments)
     if (!code) code = simulate(&s);
     lw_study_destroy(s.study);
     lw_sweep_destroy(s.all);
+    lw_compiled_destroy(s.compiled);
     lw_model_destroy(model);
     cases_free(&s.cases);
     return code;
@@ -363,6 +364,9 @@ cli_exit cli_batch(const cli_arguments *arguments)
 
 cli_exit cli_sweep(const cli_arguments *arguments)
 {
+    if (cli_has_folder(arguments) && arguments->compiled && strcmp(arguments->compiled, "off") != 0)
+        return cli_complain(CLI_USE, "--compiled %s: expected a sweep without a folder",
+                            arguments->compiled);
     if (cli_has_folder(arguments)) return cli_folder(arguments);
     if (!arguments->operand)
         return cli_complain(CLI_USE, "sweep: MODEL is missing (linkwork sweep --help)");

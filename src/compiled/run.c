@@ -100,8 +100,6 @@ static const char *unfit(const lw_sim *sim, const lw_compiled *c)
         return "it is another model's";
     if (!work->formulation->rates_beside || lwi_layout_has(&work->layout, LWI_MOMENTUM))
         return "the formulation has another state than coordinates and speeds of the tree";
-    if (m->driven) return "motions that are prescribed do work that is not compiled";
-    if (sim->events.active) return "modes of forces change at events";
     return NULL;
 }
 
@@ -155,4 +153,22 @@ lw_status lw_batch_use_compiled(lw_batch *b, const lw_compiled *c)
     for (int i = 0; i < b->nworker; i++)
         if (lwi_worker_each_work(b->worker[i], attach, c) != LW_OK) return lwi_batch_no_memory(b);
     return LW_OK;
+}
+
+static lw_status use_in_group(lw_batch *b, const void *compiled)
+{
+    return lw_batch_use_compiled(b, compiled);
+}
+
+lw_status lw_sweep_use_compiled(lw_sweep *s, const lw_compiled *c)
+{
+    if (!s || !c) return LW_ERR_ARGUMENT;
+    const char *parameter = lwi_sweep_parameter(s);
+    if (parameter)
+        return lwi_fail(
+            lwi_sweep_failure(s), LW_ERR_UNSUPPORTED,
+            "compiled rates cannot be used: %.120s changes the model, and they are of one "
+            "model; expected inputs (input.NAME) and starts (joint.NAME.q0, .qd0) to vary",
+            parameter);
+    return lwi_sweep_each_batch(s, use_in_group, c);
 }

@@ -45,7 +45,8 @@ unsigned lw_formulation_flags(int index)
     if (!in_range(index, LWI_COUNT(formulations))) return 0;
     const lwi_formulation *f = formulations[index];
     return (f->flags & LWI_CUBIC ? LW_FORMULATION_CUBIC : 0u) |
-           (f->step ? LW_FORMULATION_OWN_STEP : 0u);
+           (f->step ? LW_FORMULATION_OWN_STEP : 0u) |
+           (f->rates_beside ? LW_FORMULATION_COMPILED : 0u);
 }
 
 int lw_integrator_count(void)

@@ -200,10 +200,15 @@ static lw_status rates_beside(lwi_work *work, double t, const double *x, const d
     const lw_model *model = work->model;
     aba_data *d = work->data;
     if (!model->carries_work) return LW_OK;
-    LWI_ASSERT(!model->driven);
     lwi_states_set(work, x, NULL);
     lwi_tree_evaluate(model, &d->tree, t, x, v, inputs);
-    xdot[model->tree_nq + model->tree_nv] = d->tree.power;
+    double power = d->tree.power;
+    if (model->driven) {
+        lwi_tree_newton_euler(model, &d->tree, v, xdot + model->tree_nq);
+        for (int k = 0; k < model->nnode; k++)
+            power += lwi_tree_drive_power(model, k, &d->tree, d->tree.F[k]);
+    }
+    xdot[model->tree_nq + model->tree_nv] = power;
     return LW_OK;
 }
 

@@ -4,6 +4,7 @@
 usage: test_compiled.py PROGRAM COMPILER
 """
 import csv
+import json
 import os
 import subprocess
 import sys
@@ -18,6 +19,25 @@ joints:
   rail: {type: prismatic, between: [ground, slider], at: [0, 0, 0], axis: [1, 0, 0], qd: [1],
          limits: {q0: {lower: -1, upper: 0.05, stiffness: 1e4}}}
 simulation: {duration: 0.1, sample: 0.05}
+"""
+MAP = """linkwork: 1
+bodies:
+  slider: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0]}
+joints:
+  rail: {type: prismatic, between: [ground, slider], at: [0, 0, 0], axis: [1, 0, 0], qd: [1]}
+signals:
+  m: {type: map, of: joint.rail.q0, of2: t, x: [0, 1, 2], x2: [0, 1], rows: [[0, 1], [1, 2], [2, 3]], interpolation: linear}
+forces:
+  f: {type: wrench, body: slider, force_of: [m, 0, 0]}
+simulation: {duration: 0.1, sample: 0.05}
+"""
+PUSHED = """linkwork: 1
+inputs: [push]
+bodies:
+  bob: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [0.5, 0, 0]}
+joints:
+  hinge: {type: revolute, between: [ground, bob], at: [0, 0, 0], axis: [0, 1, 0], effort: {q0: push}}
+simulation: {duration: 1, sample: 0.05, integrator: dopri54, rtol: 1e-8, atol: 1e-8}
 """
 COMPILER = [""]
 
@@ -74,8 +94,8 @@ class Compiled(Program):
         self.assertNotIn("compiled", done.stdout)
 
     def test_models_and_formulations_without_it(self):
-        model = self.write("stops.yaml", STOPS)
-        for name, arguments, reason in ((model, (), "modes of forces"), (self.model, ("--formulation", "hdca"), "hdca cannot use")):
+        model = self.write("map.yaml", MAP)
+        for name, arguments, reason in ((model, (), "map"), (self.model, ("--formulation", "hdca"), "hdca cannot use")):
             done = self.run_with(name, "--compiled", "on", *arguments)
             self.assertEqual(done.returncode, 2, done.stdout)
             self.assertIn(reason, done.stderr)
@@ -84,6 +104,43 @@ class Compiled(Program):
         done = self.run_with(model, "--compiled", "auto")
         self.assertEqual(done.returncode, 0)
         self.assertIn("not compiled", done.stderr)
+
+    def test_modes_of_forces(self):
+        model = self.write("stops.yaml", STOPS)
+        done = self.run_with(model, "--compiled", "on", "--level", "energy", "-o", self.path("on.csv"))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("contacts     2", done.stdout)
+        self.run_with(model, "--level", "energy", "-o", self.path("off.csv"))
+        (head, on), (_, off) = self.rows("on.csv"), self.rows("off.csv")
+        self.assertGreater(abs(off[-1][head.index("body.slider.vx")] - 1), 0.1)  # it has met the stop
+        for name in ("body.slider.x", "body.slider.vx"):
+            self.assertAlmostEqual(on[-1][head.index(name)], off[-1][head.index(name)], delta=1e-6, msg=name)
+
+    def sweep(self, model, *arguments):
+        return subprocess.run([sys.argv[1], "sweep", model, "--json", *arguments], env=self.environment, capture_output=True,
+                              text=True, check=False)
+
+    def test_sweeps_of_inputs_compile_once(self):
+        model = self.write("pushed.yaml", PUSHED)
+        vary = ("--vary", "input.push=1:3:3", "--watch", "joint.hinge.q0")
+        off, on = (self.sweep(model, *vary, "--compiled", when) for when in ("off", "on"))
+        self.assertEqual((on.returncode, on.stderr), (0, ""))
+        self.assertEqual(len(os.listdir(self.path("cache/linkwork"))), 1)
+        ranges = [[run["joint.hinge.q0"] for run in json.loads(done.stdout)["instances"]] for done in (off, on)]
+        self.assertGreater(max(abs(x - y) for x, y in zip(ranges[0][0], ranges[0][2])), 0.01)  # the input acts
+        self.assertNotEqual(ranges[0], ranges[1])  # by other code
+        for a, b in zip(*ranges):
+            for x, y in zip(a, b):
+                self.assertAlmostEqual(x, y, delta=1e-6)
+
+    def test_sweeps_of_parameters_are_refused(self):
+        model = self.write("pushed.yaml", PUSHED)
+        for arguments, reason in (((), "body.bob.mass changes the model"), (("--store", self.path("study")), "without a folder")):
+            done = self.sweep(model, "--vary", "body.bob.mass=1:3:3", "--compiled", "on", *arguments)
+            self.assertEqual(done.returncode, 2, done.stdout)
+            self.assertIn(reason, done.stderr)
+        done = self.sweep(model, "--vary", "body.bob.mass=1:3:3", "--compiled", "auto")
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_use(self):
         for arguments, text in ((("--compiled", "maybe"), "expected off, on or auto"),
