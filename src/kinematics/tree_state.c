@@ -206,11 +206,28 @@ void lwi_tree_loads(const lw_model *model, lwi_tree_work *work, double t, const 
     lwi_tree_loads_placed(model, work, t, inputs);
 }
 
+typedef struct placing {
+    const lw_model *model;
+    lwi_link *link;
+    double t;
+    const double *q, *v;
+} placing;
+
+static void place_nodes(void *user, int first, int end)
+{
+    const placing *of = user;
+    for (int k = first; k < end; k++) {
+        const lwi_node *node = &of->model->node[k];
+        lwi_link_position(of->model, k, of->t, of->q + node->iq, &of->link[k]);
+        lwi_link_rates(of->model, k, of->t, of->v + node->iv, &of->link[k]);
+    }
+}
+
 void lwi_tree_evaluate(const lw_model *model, lwi_tree_work *work, double t, const double *q,
                        const double *v, const double *inputs)
 {
-    lwi_tree_position(model, t, q, work->link);
-    lwi_tree_rates(model, t, v, work->link);
+    placing of = {model, work->link, t, q, v};
+    lwi_pool_for(work->pool, model->nnode, place_nodes, &of);
     lwi_tree_velocity(model, work->link, v, work->V);
     lwi_tree_loads(model, work, t, v, inputs);
 }
@@ -473,17 +490,27 @@ static void observe_accelerations(const lw_model *model, const lwi_tree_work *wo
     }
 }
 
-static void observe_joint_accelerations(const lw_model *model, const lwi_tree_work *work,
-                                        const double *vdot, lwi_snapshot *snapshot)
+typedef struct observation {
+    const lw_model *model;
+    lwi_tree_work *work;
+    const double *vdot;
+    const lwi_observe_kernels *kernels;
+    bool accelerations, wrenches;
+    lwi_snapshot *snapshot;
+} observation;
+
+static void observe_joint_accelerations(void *user, int first, int end)
 {
-    for (int k = 0; k < model->nnode; k++) {
+    const observation *of = user;
+    const lw_model *model = of->model;
+    for (int k = first; k < end; k++) {
         const lwi_node *node = &model->node[k];
         if (node->joint < 0) continue;
         const lwi_joint *joint = &model->joint[node->joint];
-        double *qdd = snapshot->qdd + joint->iv;
+        double *qdd = of->snapshot->qdd + joint->iv;
         if (joint->ndriven > 0)
-            for (int i = 0; i < node->type->nv; i++) qdd[i] = work->link[k].drive[i][2];
-        for (int j = 0; j < node->nv; j++) qdd[node->column[j]] = vdot[node->iv + j];
+            for (int i = 0; i < node->type->nv; i++) qdd[i] = of->work->link[k].drive[i][2];
+        for (int j = 0; j < node->nv; j++) qdd[node->column[j]] = of->vdot[node->iv + j];
     }
 }
 
@@ -542,16 +569,23 @@ static void rotor_efforts(const lw_model *model, lwi_tree_work *work, const doub
     }
 }
 
+static void take_reactions(void *user, int first, int end)
+{
+    const observation *of = user;
+    for (int k = first; k < end; k++) {
+        const int joint = of->model->node[k].joint;
+        if (joint < 0) continue;
+        lwi_tree_reaction(of->model, of->work, k, of->snapshot->reaction[joint]);
+        lwi_snapshot_set_undetermined(of->snapshot, joint, 0);
+    }
+}
+
 static void observe_reactions(const lw_model *model, lwi_tree_work *work, const double *vdot,
                               lwi_snapshot *snapshot)
 {
+    observation of = {.model = model, .work = work, .snapshot = snapshot};
     if (model->nrotor > 0) rotor_efforts(model, work, vdot);
-    for (int k = 0; k < model->nnode; k++) {
-        const int joint = model->node[k].joint;
-        if (joint < 0) continue;
-        lwi_tree_reaction(model, work, k, snapshot->reaction[joint]);
-        lwi_snapshot_set_undetermined(snapshot, joint, 0);
-    }
+    lwi_pool_for(work->pool, model->nnode, take_reactions, &of);
 }
 
 void lwi_tree_observe_reactions(const lw_model *model, lwi_tree_work *work, const double *v,
@@ -562,14 +596,15 @@ void lwi_tree_observe_reactions(const lw_model *model, lwi_tree_work *work, cons
 }
 
 // Motion of bodies in lanes; lanes without a node repeat the first one.
-static void observe_in_lanes(const lw_model *model, const lwi_tree_work *work,
-                             const lwi_observe_kernels *kernels, bool accelerations, bool wrenches,
-                             lwi_snapshot *snapshot)
+static void observe_in_lanes(void *user, int first, int end)
 {
-    for (int k = 0; k < model->nnode; k += kernels->width) {
+    const observation *of = user;
+    const int width = of->kernels->width, nnode = of->model->nnode;
+    for (int k = first * width; k < end * width && k < nnode; k += width) {
         int node[LWI_LANES];
-        for (int l = 0; l < kernels->width; l++) node[l] = k + l < model->nnode ? k + l : k;
-        kernels->bodies(model, work, node, accelerations, wrenches, snapshot);
+        for (int l = 0; l < width; l++) node[l] = k + l < nnode ? k + l : k;
+        of->kernels->bodies(of->model, of->work, node, of->accelerations, of->wrenches,
+                            of->snapshot);
     }
 }
 
@@ -607,13 +642,16 @@ void lwi_tree_observe(const lw_model *model, lwi_tree_work *work, double t, cons
     lwi_tree_joints(model, work->link, v, snapshot->q, snapshot->qd);
     if (accelerations && !work->has_A && !work->found_A)
         lwi_tree_accelerations(model, work, v, vdot);
+    observation of = {model,   work, vdot, kernels, accelerations, reactions && !work->has_A,
+                      snapshot};
     if (kernels && model->nnode > 0)
-        observe_in_lanes(model, work, kernels, accelerations, reactions && !work->has_A, snapshot);
+        lwi_pool_for(work->pool, (model->nnode + kernels->width - 1) / kernels->width,
+                     observe_in_lanes, &of);
     else
         observe_one_by_one(model, work, accelerations, snapshot);
     observe_ground(snapshot);
     if (!accelerations) return;
-    observe_joint_accelerations(model, work, vdot, snapshot);
+    lwi_pool_for(work->pool, model->nnode, observe_joint_accelerations, &of);
     if (!reactions) return;
     if (kernels && !work->has_A)
         lwi_tree_sum_wrenches(model, work);

@@ -30,9 +30,11 @@ typedef struct lwi_tree_work {
     double *joint_q, *joint_qd;        ///< [model nq], [model nv]; those of tree joints
     lwi_loads loads;                   ///< wrench [nbody], effort [model nv]
     lwi_force_shares *shares;          ///< threads of the loads, set by the user; NULL: one
-    const unsigned char *const *mode;  ///< of lwi_kin: that of an lwi_work; NULL: by the state
-    const lwi_law_tangent *tangent;    ///< of lwi_kin, set by the user; NULL: none
-    const lwi_states *states;          ///< the same of signals
+    lwi_pool *
+        pool; ///< of what lwi_tree_evaluate and rows do node by node, set by the user; NULL: one thread
+    const unsigned char *const *mode; ///< of lwi_kin: that of an lwi_work; NULL: by the state
+    const lwi_law_tangent *tangent;   ///< of lwi_kin, set by the user; NULL: none
+    const lwi_states *states;         ///< the same of signals
     // for the round-off of pivots, by lwi_tree_factor
     double (*size)[6]; ///< [nnode] diagonal of the articulated inertia before the joint is released
     int *child, *sibling; ///< [nnode] first child, next one of the same parent; -1: none

@@ -135,6 +135,7 @@ static lw_status prepare(lwi_work *work)
     if (d->kernel)
         TRY(lwi_kernel_threads(d->kernel, threads, &work->arena, &d->pool, &work->error));
     work->threads = d->pool != NULL;
+    d->tree.pool = d->pool;
     TRY(lwi_force_shares_create(model, d->pool, &work->arena, &d->tree.shares));
     TRY(lwi_tree_layout(model, &work->arena, LWI_SPEED, &work->layout));
     lwi_states_layout(model, &work->layout);

@@ -350,6 +350,7 @@ static lw_status prepare(lwi_work *work)
     if (d->kernel)
         TRY(lwi_kernel_threads(d->kernel, threads, &work->arena, &d->pool, &work->error));
     work->threads = d->pool != NULL;
+    d->tree.pool = d->pool;
     TRY(lwi_force_shares_create(model, d->pool, &work->arena, &d->tree.shares));
     LWI_ASSERT(model->nloop == 0 && model->ncoupling == 0);
     work->data = d;

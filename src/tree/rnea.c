@@ -37,20 +37,34 @@ void lwi_tree_bias(const lw_model *model, int k, const lwi_tree_work *work, cons
     v6_add(c, c, link->sigma_dot);
 }
 
-// What the bodies alone need.
-static void own_wrenches(const lw_model *model, lwi_tree_work *work, const unsigned char *known)
+typedef struct bodies {
+    const lw_model *model;
+    lwi_tree_work *work;
+    const unsigned char *known;
+} bodies;
+
+static void wrenches_of_bodies(void *user, int first, int end)
 {
+    const bodies *of = user;
+    const lwi_tree_work *work = of->work;
     double P[6], c[6];
-    for (int k = 0; k < model->nnode; k++) {
-        const lwi_node *node = &model->node[k];
+    for (int k = first; k < end; k++) {
+        const lwi_node *node = &of->model->node[k];
         double *F = work->F[k];
-        if (known && known[k]) continue;
+        if (of->known && of->known[k]) continue;
         inertia_mul(F, node->mass, node->h, node->J, work->A[k]);
         inertia_mul(P, node->mass, node->h, node->J, work->V[k]);
         force_cross(c, work->V[k], P);
         v6_add(F, F, c);
         v6_axpy(F, -1, work->wrench[k]);
     }
+}
+
+// What the bodies alone need.
+static void own_wrenches(const lw_model *model, lwi_tree_work *work, const unsigned char *known)
+{
+    bodies of = {model, work, known};
+    lwi_pool_for(work->pool, model->nnode, wrenches_of_bodies, &of);
 }
 
 static void sum_wrenches(const lw_model *model, lwi_tree_work *work, const unsigned char *known)

@@ -108,6 +108,7 @@ static lw_status prepare(lwi_work *work)
     d->tree.body_v = system->v, d->tree.body_w = system->w;
     d->tree.joint_q = system->q, d->tree.joint_qd = system->qd;
     d->tree.shares = system->shares;
+    d->tree.pool = system->pool;
     d->udot = LWI_PUSH(arena, double, model->tree_nv);
     if (!d->udot) return LW_ERR_MEMORY;
     if (work->lanes != LWI_NO_KERNEL) TRY(prepare_segments(work));

@@ -119,6 +119,7 @@ static lw_status prepare(lwi_work *work)
     d->tree.body_v = system->v, d->tree.body_w = system->w;
     d->tree.joint_q = system->q, d->tree.joint_qd = system->qd;
     d->tree.shares = system->shares;
+    d->tree.pool = system->pool;
     TRY(list_cuts(model, arena, d));
     TRY(lwi_coordinates_create(model, arena, &d->coordinates));
     TRY(lwi_tree_passes_create(model, arena, &d->passes));

@@ -2,6 +2,8 @@
 // evaluated by all of them, with the same bits.
 #include "methods/dca/hdca_cases.h"
 
+#include "support/run.h"
+
 #include <stdatomic.h>
 
 enum { LARGE = 2400 };
@@ -100,14 +102,19 @@ static lwi_work *with_threads(const lw_model *model, const lwi_formulation *form
     return work;
 }
 
-// The rates at the start.
-static void evaluate(lwi_work *work, double *xdot)
+static void clear_counts(void)
 {
-    double *x = lwt_start(work);
     for (int kind = 0; kind < KINDS; kind++) {
         working[kind] = 0;
         for (int i = 0; i < 32; i++) calls[kind][i] = 0;
     }
+}
+
+// The rates at the start.
+static void evaluate(lwi_work *work, double *xdot)
+{
+    double *x = lwt_start(work);
+    clear_counts();
     lwt_ok(work->formulation->rates(work, 0, x, NULL, xdot), &work->error);
     free(x);
 }
@@ -176,11 +183,93 @@ static void all_threads_work_on_large_mechanisms(void **state)
     lw_model_destroy(model);
 }
 
+// A row of the start.
+static lwt_run row_of(const lw_model *model, const lwi_formulation *formulation, int threads)
+{
+    lw_options options;
+    lwt_run run = lwt_run_work(with_threads(model, formulation, &options, threads), NULL);
+    lwt_run_observe(&run);
+    return run;
+}
+
+static void rows_have_the_bits_of_one_thread(const lw_model *model,
+                                             const lwi_formulation *formulation)
+{
+    const size_t nbody = (size_t)model->nbody, nv = (size_t)model->nv;
+    lwt_run one = row_of(model, formulation, 1), all = row_of(model, formulation, 8);
+    const lwi_snapshot *a = &all.now, *b = &one.now;
+    assert_true(all.work->threads);
+    assert_memory_equal(a->quat, b->quat, nbody * sizeof *a->quat);
+    assert_memory_equal(a->w, b->w, nbody * sizeof *a->w);
+    assert_memory_equal(a->al, b->al, nbody * sizeof *a->al);
+    assert_memory_equal(a->qdd, b->qdd, nv * sizeof *a->qdd);
+    assert_memory_equal(a->reaction, b->reaction, (size_t)model->njoint * sizeof *a->reaction);
+    lwt_run_end(&one);
+    lwt_run_end(&all);
+}
+
+static lw_model *generated(lw_mechanism kind, int n)
+{
+    lw_builder *b = lwt_builder();
+    lw_error error;
+    lw_builder_gravity(b, (lw_vec3){1, 2, -9.81});
+    lwt_ok(lw_builder_add_mechanism(b, &(lw_mechanism_desc){.mechanism = kind, .n = n, .seed = 1},
+                                    &error),
+           &error);
+    return lwt_model(b);
+}
+
+// Number of bodies that is no multiple of the lanes.
+static void rows_of_trees_have_the_bits_of_one_thread(void **state)
+{
+    (void)state;
+    lw_model *line = generated(LW_MECHANISM_CHAIN, 2405),
+             *tree = generated(LW_MECHANISM_TREE, 4001);
+    rows_have_the_bits_of_one_thread(line, HDCA);
+    rows_have_the_bits_of_one_thread(line, &lwi_formulation_dca);
+    rows_have_the_bits_of_one_thread(tree, &lwi_formulation_aba);
+    rows_have_the_bits_of_one_thread(tree, &lwi_formulation_momenta);
+    lw_model_destroy(line);
+    lw_model_destroy(tree);
+}
+
+// Poses, screws and their rates; a row of a chain in segments wakes the threads five times more than the segments do, 27.
+static void threads_share_rows_of_trees(void **state)
+{
+    (void)state;
+    lwi_arena arena;
+    lwi_tree_work work;
+    lw_error error;
+    lwi_pool *pool;
+    lw_model *model = chain(LARGE);
+    double *x = lwt_vector(model->tree_nq + model->tree_nv);
+    lwi_arena_init(&arena, NULL);
+    assert_int_equal(lwi_tree_work_create(model, &arena, &work), LW_OK);
+    lwt_ok(lwi_pool_create(4, NULL, &pool, &error), &error);
+    work.pool = pool;
+    clear_counts();
+    lwi_tree_evaluate(model, &work, 0, x, x + model->tree_nq, NULL);
+    worked(4);
+    lwi_pool_destroy(pool);
+    lwi_arena_free(&arena);
+    lw_model_destroy(model);
+    free(x);
+    model = generated(LW_MECHANISM_CHAIN, 2405);
+    lwt_run run = row_of(model, HDCA, 4);
+    const unsigned long before = lwi_pool_rounds(lwi_hdca_system(run.work)->pool);
+    lwt_run_observe(&run);
+    assert_int_equal(lwi_pool_rounds(lwi_hdca_system(run.work)->pool) - before, 27 + 5);
+    lwt_run_end(&run);
+    lw_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_mechanisms_wake_no_thread),
         cmocka_unit_test(all_threads_work_on_large_mechanisms),
+        cmocka_unit_test(rows_of_trees_have_the_bits_of_one_thread),
+        cmocka_unit_test(threads_share_rows_of_trees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
