@@ -242,6 +242,9 @@ LW_API const double *lw_linear_accelerations(const lw_linear *linear);
  *  inputs, outputs as arrays of strings.
  *  @param file  opened for binary writing      @return LW_ERR_IO */
 LW_API lw_status lw_linear_write_mat(const lw_linear *linear, FILE *file, lw_error *error);
+/** Writes the same as HDF5: datasets of matrices, row by row, and of names.  A file that was there is replaced.
+ *  @return LW_ERR_IO, LW_ERR_MEMORY, LW_ERR_UNSUPPORTED: built without HDF5; a file that was begun remains */
+LW_API lw_status lw_linear_write_hdf5(const lw_linear *linear, const char *path, lw_error *error);
 
 // ------------------------------------------------------------------------------------------- modes
 

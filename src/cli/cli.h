@@ -203,7 +203,7 @@ typedef const int *cli_options;
                   CLI_INDEPENDENT, CLI_ANY, CLI_BASE, CLI_LIMITS, CLI_INERTIA_CHECK, CLI_MESHES,   \
                   CLI_KEYFRAME, CLI_SET, CLI_CUT, CLI_JSON, CLI_QUIET),                            \
       "matrices A, B, C, D of small deviations from a state (default: the start; -o FILE.json, "   \
-      ".mat)")                                                                                     \
+      ".mat, .h5)")                                                                                \
     X(modes, "MODEL",                                                                              \
       CLI_OPTIONS(CLI_AT, CLI_VARY, CLI_OUTPUT, CLI_INITIAL, CLI_INPUTS, CLI_INDEPENDENT, CLI_ANY, \
                   CLI_BASE, CLI_LIMITS, CLI_INERTIA_CHECK, CLI_MESHES, CLI_KEYFRAME, CLI_SET,      \

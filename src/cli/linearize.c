@@ -83,11 +83,23 @@ static void print_report(const cli_arguments *arguments, const cli_analysis *a,
     for (int i = 0; i < arguments->noutput; i++) printf("written      %s\n", arguments->output[i]);
 }
 
+static cli_exit write_hdf5(const cli_arguments *arguments, const lw_linear *linear)
+{
+    const char *path;
+    lw_error error = {0};
+    const cli_exit code = cli_begin_file(arguments, &path);
+    if (code) return code;
+    const lw_status status = lw_linear_write_hdf5(linear, path, &error);
+    const cli_exit closed = cli_end_file(arguments, status == LW_OK);
+    return closed || status == LW_OK ? closed : cli_fail(status, &error);
+}
+
 static cli_exit write_file(const cli_arguments *arguments, const cli_analysis *a,
                            const lw_linear *linear)
 {
     FILE *file = NULL;
     if (!arguments->noutput) return CLI_DONE;
+    if (cli_ends_in(arguments->output[0], ".h5")) return write_hdf5(arguments, linear);
     const cli_exit code = cli_open(arguments, &file);
     if (code) return code;
     if (!cli_ends_in(arguments->output[0], ".mat")) {
@@ -146,8 +158,8 @@ cli_exit cli_linearize(const cli_arguments *arguments)
     bool balance;
     for (int i = 0; i < arguments->noutput; i++)
         if (!cli_ends_in(arguments->output[i], ".json") &&
-            !cli_ends_in(arguments->output[i], ".mat"))
-            return cli_complain(CLI_USE, "%s: linear systems are written as .json or .mat",
+            !cli_ends_in(arguments->output[i], ".mat") && !cli_ends_in(arguments->output[i], ".h5"))
+            return cli_complain(CLI_USE, "%s: linear systems are written as .json, .mat or .h5",
                                 arguments->output[i]);
     cli_exit code = cli_analysis_at(arguments, false, &balance);
     if (code) return code;

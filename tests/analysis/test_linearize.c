@@ -7,6 +7,53 @@
 
 #include <linkwork/io.h>
 
+#include <hdf5.h>
+
+static void same_dataset(hid_t file, const char *name, int rows, int columns, const double *value)
+{
+    hsize_t size[2];
+    double read[64] = {0};
+    const hid_t set = H5Dopen2(file, name, H5P_DEFAULT), space = H5Dget_space(set);
+    assert_int_equal(H5Sget_simple_extent_ndims(space), 2);
+    H5Sget_simple_extent_dims(space, size, NULL);
+    assert_int_equal(size[0], rows);
+    assert_int_equal(size[1], columns);
+    assert_true(H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, read) >= 0);
+    for (int i = 0; i < rows * columns; i++) lwt_near(read[i], value[i], 0);
+    H5Sclose(space);
+    H5Dclose(set);
+}
+
+// The file has the matrices, also those without columns, and the names.
+static void check_hdf5(const lw_linear *linear, const char *last_output)
+{
+    static const char path[] = "test_linearize.h5";
+    lw_error error;
+    char names[8][64] = {{0}};
+    const int n = lw_linear_states(linear), p = lw_linear_inputs(linear),
+              r = lw_linear_outputs(linear);
+    lwt_ok(lw_linear_write_hdf5(linear, path, &error), &error);
+    const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    same_dataset(file, "A", n, n, lw_linear_A(linear));
+    same_dataset(file, "B", n, p, lw_linear_B(linear));
+    same_dataset(file, "C", r, n, lw_linear_C(linear));
+    same_dataset(file, "D", r, p, lw_linear_D(linear));
+    same_dataset(file, "mass_matrix", n / 2, n / 2, lw_linear_mass(linear));
+    same_dataset(file, "accelerations", n / 2, 1, lw_linear_accelerations(linear));
+    const hid_t set = H5Dopen2(file, "outputs", H5P_DEFAULT), type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, sizeof names[0]);
+    H5Tset_cset(type, H5T_CSET_UTF8);
+    assert_true(H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, names) >= 0);
+    assert_string_equal(names[r - 1], last_output);
+    H5Tclose(type);
+    H5Dclose(set);
+    H5Fclose(file);
+    remove(path);
+    assert_int_equal(lw_linear_write_hdf5(linear, "no/folder.h5", &error), LW_ERR_IO);
+    assert_non_null(strstr(error.file, "no/folder.h5"));
+    assert_int_equal(lw_linear_write_hdf5(NULL, path, &error), LW_ERR_ARGUMENT);
+}
+
 // Computed in minimal coordinates with complex numbers, by another program.
 static void test_four_bar(void **state)
 {
@@ -17,6 +64,7 @@ static void test_four_bar(void **state)
     assert_string_equal(lw_linear_state_name(linear, 0), "joint.A.q0");
     assert_string_equal(lw_linear_state_name(linear, 1), "joint.A.qd0");
     const double *A = lw_linear_A(linear);
+    check_hdf5(linear, "joint.A.qd0");
     lwt_near(A[0], 0, 0);
     lwt_near(A[1], 1, 0);
     lwt_near(A[2], -157.20531783365666, 2e-10);
@@ -221,6 +269,7 @@ static void test_outputs(void **state)
     lwt_near(C[3], 0.6, 1e-10);           // vy = x qd
     lwt_near(C[6], 2 * 9.81 * 0.6, 1e-9); // V = m g y
     lwt_near(D[2], 2 * 0.6 * 0.5, 1e-10); // fy = m (g + x qdd + ...)
+    check_hdf5(linear, "sys.V");
     lw_linear_destroy(linear);
 
     lw_linear *none = NULL;

@@ -431,7 +431,7 @@ forces:
                 (("modes", self.model, "--at", "rest"), 2, "--at rest: expected start or equilibrium"),
                 (("linearize", self.model, "--outputs", "body.two.xx"), 2, "did you mean 'body.two.x'?"),
                 (("linearize", self.model, "--independent", "c"), 2, "there is no joint 'c'"),
-                (("linearize", self.model, "-o", "x.csv"), 2, "linear systems are written as .json or .mat"),
+                (("linearize", self.model, "-o", "x.csv"), 2, "linear systems are written as .json, .mat or .h5"),
                 (("equilibrium", self.model, "--inputs", "torqe=1"), 2, "did you mean torque?"),
                 (("equilibrium", self.model, "--inputs", "torque"), 2, "expected NAME=VALUE"),
                 (("equilibrium", self.model, "-o", "x.h5"), 2, "models are written as .yaml")):

@@ -50,6 +50,7 @@ BY_FUNCTION = {
     ("lw_device_batch_run", "trajectory"): "NULL",
     ("lw_response_evaluate", "x"): "(const double[]){1}",
     ("lw_store_create", "folder"): '"null-store"', ("lw_store_open", "folder"): '"null-store"',
+    ("lw_linear_write_hdf5", "path"): '"null-linear.h5"',
     ("lw_store_merge", "path"): '"null-out.csv"', ("lw_checkpoint_write", "path"): '"null-checkpoint"',
     ("lw_checkpoint_read", "path"): '"null-checkpoint"',
     ("lw_model_read", "path"): '"null.yaml"', ("lw_result_open", "path"): '"null-in.csv"',

@@ -107,4 +107,23 @@ lw_status lwi_hdf5_table_read(const char *path, bool study, lwi_arena *arena, lw
 /** Writes one.  @return LW_ERR_IO, LW_ERR_MEMORY; the file is then removed by the caller */
 lw_status lwi_hdf5_table_write(const char *path, const lwi_hdf5_table *table, lw_error *error);
 
+typedef struct lwi_hdf5_matrix {
+    const char *name;
+    int rows, columns;
+    const double *value; ///< [rows][columns]
+} lwi_hdf5_matrix;
+typedef struct lwi_hdf5_strings_list {
+    const char *name;
+    int n;
+    const char *const *text; ///< [n]
+} lwi_hdf5_strings_list;
+/** Datasets of matrices and of strings, as those of tables. */
+typedef struct lwi_hdf5_matrices {
+    int nmatrix, nlist;
+    const lwi_hdf5_matrix *matrix;
+    const lwi_hdf5_strings_list *list;
+} lwi_hdf5_matrices;
+/** Writes them.  @return as lwi_hdf5_table_write */
+lw_status lwi_hdf5_matrices_write(const char *path, const lwi_hdf5_matrices *all, lw_error *error);
+
 #endif

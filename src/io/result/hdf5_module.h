@@ -17,6 +17,8 @@
                       lw_error *error), (path, study, arena, table, error))                        \
     OPEN(table_write, (const char *path, const lwi_hdf5_table *table, lw_error *error),            \
          (path, table, error))                                                                     \
+    OPEN(matrices_write, (const char *path, const lwi_hdf5_matrices *all, lw_error *error),        \
+         (path, all, error))                                                                       \
     OTHER(void, set_interrupt, (lwi_hdf5_writer *writer, lw_interrupt interrupt, void *user),      \
           (writer, interrupt, user))                                                               \
     OTHER(lw_status, row, (lwi_hdf5_writer *writer, const double *row, const double *x,            \

@@ -210,11 +210,10 @@ static herr_t put_unit(hid_t set, const char *unit)
 }
 
 // A dataset with the name of a column; slashes in names would be groups.
-static herr_t put_column(hid_t file, const char *name, const char *unit, hid_t type, long rows,
-                         const void *data)
+static herr_t put_dataset(hid_t file, const char *name, const char *unit, hid_t type, int rank,
+                          const hsize_t *size, const void *data)
 {
-    const hsize_t n = (hsize_t)rows;
-    const hid_t space = H5Screate_simple(1, &n, NULL);
+    const hid_t space = H5Screate_simple(rank, size, NULL);
     const hid_t create = H5Pcreate(H5P_DATASET_CREATE);
     hid_t set = -1;
     // no time stamps: the same table gives the same bytes
@@ -228,48 +227,76 @@ static herr_t put_column(hid_t file, const char *name, const char *unit, hid_t t
     return done;
 }
 
-static herr_t put_strings(hid_t file, const lwi_hdf5_table *t, lwi_arena *arena)
+static herr_t put_column(hid_t file, const char *name, const char *unit, hid_t type, long rows,
+                         const void *data)
+{
+    return put_dataset(file, name, unit, type, 1, &(hsize_t){(hsize_t)rows}, data);
+}
+
+static herr_t put_strings(hid_t file, const char *name, long rows, const char *const *text,
+                          lwi_arena *arena)
 {
     size_t bytes = 2;
-    for (long i = 0; i < t->rows; i++)
-        if (strlen(t->text[i]) + 1 > bytes) bytes = strlen(t->text[i]) + 1;
+    for (long i = 0; i < rows; i++)
+        if (strlen(text[i]) + 1 > bytes) bytes = strlen(text[i]) + 1;
     if (bytes > MAX_STRING) bytes = MAX_STRING;
-    char *block = LWI_PUSH(arena, char, bytes *(size_t)t->rows + 1);
+    char *block = LWI_PUSH(arena, char, bytes *(size_t)rows + 1);
     const hid_t type = lwi_hdf5_text_type(bytes);
-    for (long i = 0; block && i < t->rows; i++)
-        lwi_copy_text(block + (size_t)i * bytes, bytes, t->text[i]);
-    const herr_t done =
-        block ? put_column(file, t->name[t->text_column], "", type, t->rows, block) : -1;
+    for (long i = 0; block && i < rows; i++)
+        lwi_copy_text(block + (size_t)i * bytes, bytes, text[i]);
+    const herr_t done = block ? put_column(file, name, "", type, rows, block) : -1;
     if (type >= 0) H5Tclose(type);
     return done;
 }
 
-static herr_t put_columns(hid_t file, const lwi_hdf5_table *t)
+static herr_t put_columns(hid_t file, const void *columns)
 {
+    const lwi_hdf5_table *t = columns;
     lwi_arena arena;
     herr_t done = 0;
     lwi_arena_init(&arena, NULL);
     for (int k = 0; k < t->n && done >= 0; k++)
-        done = k == t->text_column ? put_strings(file, t, &arena)
+        done = k == t->text_column ? put_strings(file, t->name[k], t->rows, t->text, &arena)
                                    : put_column(file, t->name[k], t->unit[k], H5T_NATIVE_DOUBLE,
                                                 t->rows, t->value + (size_t)k * (size_t)t->rows);
     lwi_arena_free(&arena);
     return done;
 }
 
-lw_status lwi_hdf5_table_write(const char *path, const lwi_hdf5_table *t, lw_error *error)
+static herr_t put_matrices(hid_t file, const void *matrices)
+{
+    const lwi_hdf5_matrices *all = matrices;
+    static const double nothing = 0; // of an empty matrix
+    lwi_arena arena;
+    herr_t done = 0;
+    lwi_arena_init(&arena, NULL);
+    for (int k = 0; k < all->nmatrix && done >= 0; k++) {
+        const lwi_hdf5_matrix *m = &all->matrix[k];
+        const hsize_t size[2] = {(hsize_t)m->rows, (hsize_t)m->columns};
+        done = put_dataset(file, m->name, "", H5T_NATIVE_DOUBLE, 2, size,
+                           m->value ? m->value : &nothing);
+    }
+    for (int k = 0; k < all->nlist && done >= 0; k++)
+        done = put_strings(file, all->list[k].name, all->list[k].n, all->list[k].text, &arena);
+    lwi_arena_free(&arena);
+    return done;
+}
+
+// A file with what `put` writes of `from`; it needs so many bytes.
+static lw_status write_file(const char *path, size_t bytes, herr_t (*put)(hid_t, const void *),
+                            const void *from, lw_error *error)
 {
     lwi_hdf5_quiet quiet;
     lwi_hdf5_disk *disk;
     TRY(lwi_hdf5_disk_create(path, &disk, error));
-    const lw_status begun = lwi_hdf5_begin(16 * sizeof(double) * (size_t)t->rows, &quiet, error);
+    const lw_status begun = lwi_hdf5_begin(bytes, &quiet, error);
     if (begun != LW_OK) {
         lwi_hdf5_disk_close(disk);
         return begun;
     }
     const hid_t access = lwi_hdf5_access(disk), create = lwi_hdf5_ordered(H5P_FILE_CREATE);
     hid_t file = access < 0 || create < 0 ? -1 : H5Fcreate(path, H5F_ACC_TRUNC, create, access);
-    herr_t done = file < 0 ? -1 : put_columns(file, t);
+    herr_t done = file < 0 ? -1 : put(file, from);
     if (create >= 0) H5Pclose(create);
     if (access >= 0) H5Pclose(access);
     const lw_status failed =
@@ -282,4 +309,17 @@ lw_status lwi_hdf5_table_write(const char *path, const lwi_hdf5_table *t, lw_err
                            strerror(trouble));
     if (failed != LW_OK || done >= 0) return failed;
     return lwi_fail_at(error, LW_ERR_IO, path, 0, 0, "cannot be written completely");
+}
+
+lw_status lwi_hdf5_table_write(const char *path, const lwi_hdf5_table *t, lw_error *error)
+{
+    return write_file(path, 16 * sizeof(double) * (size_t)t->rows, put_columns, t, error);
+}
+
+lw_status lwi_hdf5_matrices_write(const char *path, const lwi_hdf5_matrices *all, lw_error *error)
+{
+    size_t bytes = 0;
+    for (int k = 0; k < all->nmatrix; k++)
+        bytes += sizeof(double) * (size_t)all->matrix[k].rows * (size_t)all->matrix[k].columns;
+    return write_file(path, 4 * bytes, put_matrices, all, error);
 }
