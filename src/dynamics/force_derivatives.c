@@ -27,7 +27,8 @@ typedef struct collector {
     const lw_model *model;
     lwi_force_derivatives *f;
     bool store;
-    int nleaf, nbranch, first; // first leaf of the present function
+    int nleaf, nbranch, nplace; // most bodies of a path
+    int first;                  // first leaf of the present function
 } collector;
 
 static bool same_leaf(const lwi_signal_leaf *a, const lwi_signal_leaf *b)
@@ -143,6 +144,16 @@ static void add_branch(collector *c, int node, int end, int side)
         }
 }
 
+static int common_ancestor(const lw_model *model, int a, int b)
+{
+    while (a != b) // parents have smaller numbers
+        if (a > b)
+            a = model->node[a].parent;
+        else
+            b = model->node[b].parent;
+    return a;
+}
+
 static void add_branches(collector *c, const lwi_force_place *place)
 {
     const lw_model *model = c->model;
@@ -151,13 +162,7 @@ static void add_branches(collector *c, const lwi_force_place *place)
         add_branch(c, a, -1, 0);
         return;
     }
-    const int b = node_of(model, place->body[1]);
-    int common = a;
-    for (int other = b; common != other;) // parents have smaller numbers
-        if (common > other)
-            common = model->node[common].parent;
-        else
-            other = model->node[other].parent;
+    const int b = node_of(model, place->body[1]), common = common_ancestor(model, a, b);
     add_branch(c, a, common, 0);
     add_branch(c, b, common, 1);
 }
@@ -184,6 +189,26 @@ static void add_coordinates(collector *c, const lwi_force *force)
     if (length->limited(force->par)) c->f->kinked = true;
 }
 
+// The path of a force along one over bodies, with derivatives; NULL: it is another.
+static const lwi_force_length *path_of(const lwi_force *force)
+{
+    const lwi_force_length *length = force->type->length;
+    return length && length->differentiate && length->exact(force->par) ? length : NULL;
+}
+
+// The speeds that move its parts against each other.
+static void add_path(collector *c, const lwi_force *force)
+{
+    const lw_model *model = c->model;
+    const lwi_force_length *path = path_of(force);
+    int common = node_of(model, path->body(force->par, 0)), n = 0;
+    for (int body; (body = path->body(force->par, n)) >= 0; n++)
+        common = common_ancestor(model, common, node_of(model, body));
+    for (int k = 0; k < n; k++) add_branch(c, node_of(model, path->body(force->par, k)), common, k);
+    if (n > c->nplace) c->nplace = n;
+    if (path->limited(force->par)) c->f->kinked = true;
+}
+
 // Has a force on a coordinate derivatives, and does it act on a joint of the tree?
 static bool is_known(const lw_model *model, const lwi_force *force, const lwi_force_place *place)
 {
@@ -206,6 +231,10 @@ static void collect_forces(collector *c)
         if (c->store) c->f->first_speed[i] = c->nbranch;
         if (law_of(force)) {
             add_coordinates(c, force);
+            continue;
+        }
+        if (path_of(force)) {
+            add_path(c, force);
             continue;
         }
         if (!is_known(model, force, &place)) c->f->exact = false;
@@ -235,6 +264,13 @@ static bool allocate(const lw_model *model, lwi_arena *arena, const collector *c
     f->change = LWI_PUSH(arena, lwi_motion_pair, changes);
     f->load = lwi_arena_push(arena, changes, sizeof *f->load);
     f->moved = lwi_arena_push(arena, branches, sizeof *f->moved);
+    f->rotation = lwi_arena_push(arena, branches, sizeof *f->rotation);
+    double(**const place[])[6] = {&f->place.pose, &f->place.twist, &f->place.load, &f->place.unit,
+                                  &f->place.x};
+    for (int i = 0; i < LWI_COUNT(place); i++)
+        if (!(*place[i] = lwi_arena_push(arena, (size_t)c->nplace, sizeof **place[i])))
+            return false;
+    if (!f->rotation) return false;
     f->row_q = LWI_PUSH(arena, double, n);
     f->row_v = LWI_PUSH(arena, double, n);
     f->row_z = LWI_PUSH(arena, double, model->nstate);
@@ -647,21 +683,20 @@ static void fill_changes(const state *s, const acting *a)
     }
 }
 
-// du_k . f by a displacement of speed j of the same branch.
-static double rotate_load(const state *s, const acting *a, int j, int k)
+// du_k . f of a body by a displacement of speed j, which moves its mass centre by `shift`.
+static double rotate_load(const state *s, int body, int j, int k, const double shift[3],
+                          const double load[6])
 {
-    const double *Sj = s->tree->screws.S[a->branch[j].speed],
-                 *Sk = s->tree->screws.S[a->branch[k].speed];
-    const int side = a->branch[j].side;
-    double rotated[6], change[6], shift[3];
-    if (carries(&s->tree->screws, a->branch[j].speed, a->branch[k].speed))
+    const double *Sj = s->tree->screws.S[j], *Sk = s->tree->screws.S[k];
+    double rotated[6], change[6], moved[3];
+    if (carries(&s->tree->screws, j, k))
         motion_cross(rotated, Sj, Sk);
     else
         v6_zero(rotated);
-    at_point(rotated, s->kin->r[a->place->body[side]], change);
-    v3_cross(shift, Sk + 3, s->f->moved[j]);
-    v3_add(change, change, shift);
-    return v6_dot(change, a->load[side]);
+    at_point(rotated, s->kin->r[body], change);
+    v3_cross(moved, Sk + 3, shift);
+    v3_add(change, change, moved);
+    return v6_dot(change, load);
 }
 
 static void subtract_changes(const state *s, const acting *a)
@@ -674,7 +709,9 @@ static void subtract_changes(const state *s, const acting *a)
         for (int j = 0; j < a->n; j++) {
             const size_t at = row + (size_t)a->branch[j].speed;
             double by_q = v6_dot(u, s->f->load[j][side]);
-            if (a->branch[j].side == side) by_q += rotate_load(s, a, j, k);
+            if (a->branch[j].side == side)
+                by_q += rotate_load(s, a->place->body[side], a->branch[j].speed, a->branch[k].speed,
+                                    s->f->moved[j], a->load[side]);
             s->to->by_q[at] -= by_q;
             s->to->by_v[at] -= v6_dot(u, s->f->load[a->n + j][side]);
         }
@@ -729,6 +766,138 @@ static void subtract_force(const state *s, int i, lwi_loads *loads)
     subtract_signals(s, force, &at, &a);
 }
 
+// ------------------------------------------------------------------------------- forces along paths
+
+/** One of them at a state. */
+typedef struct along_path {
+    const lwi_force *force;
+    const lwi_force_length *path;
+    const lwi_branch_speed *branch;
+    int n, places; // of the branches; bodies of the path
+    lwi_force_state at;
+    lwi_law_slopes law;
+} along_path;
+
+static int place_of(const along_path *a, int k)
+{
+    return a->path->body(a->force->par, k);
+}
+
+static along_path begin_path(const state *s, int i)
+{
+    along_path a = {.force = &s->model->force[i],
+                    .path = s->model->force[i].type->length,
+                    .branch = s->f->branch + s->f->first_speed[i],
+                    .n = s->f->first_speed[i + 1] - s->f->first_speed[i],
+                    .at = law_state(s)};
+    lwi_law_slopes rate;
+    while (place_of(&a, a.places) >= 0) a.places++;
+    a.path->slopes(a.force->par, &a.at, &a.law, &rate);
+    a.path->unit_loads(a.force->par, s->kin, s->f->place.unit);
+    return a;
+}
+
+// The loads by a displacement of a speed, or by a change of it.
+static void change_path(const state *s, const along_path *a, int speed, bool displaced)
+{
+    const size_t bytes = (size_t)a->places * sizeof *s->f->place.pose;
+    memset(s->f->place.pose, 0, bytes);
+    memset(s->f->place.twist, 0, bytes);
+    for (int k = 0; k < a->n; k++) {
+        if (a->branch[k].speed != speed) continue;
+        const int side = a->branch[k].side;
+        if (displaced) v6_copy(s->f->place.pose[side], s->f->moved[k]);
+        v6_copy(s->f->place.twist[side], displaced ? s->f->rotation[k] : s->f->moved[k]);
+    }
+    a->path->differentiate(a->force->par, &a->at, &a->law, (const double(*)[6])s->f->place.pose,
+                           (const double(*)[6])s->f->place.twist, s->f->place.load);
+}
+
+static void subtract_path_column(const state *s, const along_path *a, int speed)
+{
+    const size_t n = (size_t)s->model->tree_nv;
+    double *const matrix[2] = {s->to->by_q, s->to->by_v};
+    for (int m = 0; m < 2; m++) {
+        change_path(s, a, speed, m == 0);
+        for (int k = 0; k < a->n; k++)
+            matrix[m][(size_t)a->branch[k].speed * n + (size_t)speed] -=
+                v6_dot(s->f->moved[k], s->f->place.load[a->branch[k].side]);
+    }
+    for (int j = 0; j < a->n; j++)
+        for (int k = 0; a->branch[j].speed == speed && k < a->n; k++) {
+            const int side = a->branch[k].side, row = a->branch[k].speed;
+            if (a->branch[j].side != side) continue;
+            s->to->by_q[(size_t)row * n + (size_t)speed] -=
+                a->law.value * rotate_load(s, place_of(a, side), speed, row, s->f->moved[j],
+                                           s->f->place.unit[side]);
+        }
+}
+
+static void subtract_path(const state *s, int i)
+{
+    const along_path a = begin_path(s, i);
+    for (int k = 0; k < a.n; k++)
+        move_body(s, place_of(&a, a.branch[k].side), a.branch[k].speed, s->f->moved[k],
+                  s->f->rotation[k]);
+    for (int k = 0; k < a.n; k++) {
+        int first = 0;
+        while (a.branch[first].speed != a.branch[k].speed) first++;
+        if (first == k) subtract_path_column(s, &a, a.branch[k].speed);
+    }
+    for (int m = 0; m < LWI_COUNT(a.law.signal); m++) {
+        if (a.law.by_signal[m] == 0) continue;
+        clear_rows(s);
+        if (!add_rows(s, a.law.signal[m], a.law.by_signal[m])) continue;
+        memset(s->f->column, 0, (size_t)s->model->tree_nv * sizeof *s->f->column);
+        for (int k = 0; k < a.n; k++)
+            s->f->column[a.branch[k].speed] +=
+                v6_dot(s->f->moved[k], s->f->place.unit[a.branch[k].side]);
+        subtract_signal(s);
+    }
+}
+
+// Derivatives of the power of the loads at constant x by the motion of body k, along all directions.
+static void pull_path(const state *s, const along_path *a, int k, const double (*x)[6],
+                      double pose[6], double twist[6])
+{
+    const size_t bytes = (size_t)a->places * sizeof *s->f->place.pose;
+    memset(s->f->place.pose, 0, bytes);
+    memset(s->f->place.twist, 0, bytes);
+    for (int i = 0; i < 12; i++) {
+        double *unit = (i < 6 ? s->f->place.pose : s->f->place.twist)[k] + i % 6, sum = 0;
+        *unit = 1;
+        a->path->differentiate(a->force->par, &a->at, &a->law, (const double(*)[6])s->f->place.pose,
+                               (const double(*)[6])s->f->place.twist, s->f->place.load);
+        *unit = 0;
+        for (int m = 0; m < a->places; m++) sum += v6_dot(x[m], s->f->place.load[m]);
+        (i < 6 ? pose : twist)[i % 6] = sum;
+    }
+}
+
+static void add_path_products(const state *s, int i)
+{
+    const along_path a = begin_path(s, i);
+    const lwi_screws *screws = &s->tree->screws;
+    double power = 0, (*x)[6] = s->f->place.x;
+    if (a.n == 0) return;
+    for (int k = 0; k < a.places; k++) {
+        const int node = node_of(s->model, place_of(&a, k)),
+                  last = node < 0 ? -1 : screws->last[node];
+        v6_zero(x[k]);
+        if (last >= 0) at_point(s->f->way[last], s->kin->r[place_of(&a, k)], x[k]);
+        power += v6_dot(x[k], s->f->place.unit[k]);
+    }
+    for (int k = 0; k < a.places; k++) {
+        double pose[6], twist[6], load[6];
+        if (node_of(s->model, place_of(&a, k)) < 0) continue;
+        pull_path(s, &a, k, (const double(*)[6])x, pose, twist);
+        for (int m = 0; m < 6; m++) load[m] = a.law.value * s->f->place.unit[k][m];
+        add_body(s, place_of(&a, k), pose, twist, load);
+    }
+    for (int m = 0; power != 0 && m < LWI_COUNT(a.law.signal); m++)
+        if (a.law.by_signal[m] != 0) add_rows(s, a.law.signal[m], power * a.law.by_signal[m]);
+}
+
 void lwi_force_derivatives_subtract(const lw_model *model, lwi_force_derivatives *f,
                                     const lwi_tree_derivatives *tree, const lwi_tree_work *work,
                                     double t, const double *q, const double *v,
@@ -743,6 +912,8 @@ void lwi_force_derivatives_subtract(const lw_model *model, lwi_force_derivatives
         if (model->force[i].type == &lwi_force_signal_states) continue;
         if (law_of(&model->force[i]))
             subtract_law(&s, i);
+        else if (path_of(&model->force[i]))
+            subtract_path(&s, i);
         else if (lwi_force_acts_on(&model->force[i]).iv >= 0)
             subtract_effort(&s, i);
         else
@@ -892,6 +1063,8 @@ void lwi_force_products_add(const lw_model *model, lwi_force_derivatives *f,
         if (model->force[i].type == &lwi_force_signal_states) continue;
         if (law_of(&model->force[i]))
             add_law_products(&s, i, rows);
+        else if (path_of(&model->force[i]))
+            add_path_products(&s, i);
         else if (lwi_force_acts_on(&model->force[i]).iv >= 0)
             add_effort_products(&s, i, rows->u);
         else

@@ -17,8 +17,9 @@
 // sums a, f, t over the bodies outboard of j.                                  Cost: that of the forces, and O(n).
 //
 // A force along a sum of coordinates l = sum c q (a servo) has the rows of f(l, l', signals, its state) and the column c.
+// One along a path over bodies has those of its straight parts, of which the ends on obstacles move too (path.h).
 //
-// Forces without exact derivatives (tendons), on coordinates of joints that close loops, and signals that
+// Forces without exact derivatives (slider-cranks, paths within obstacles), on coordinates of joints that close loops, and signals that
 // read these, are left to differences.
 #ifndef LWI_DYNAMICS_FORCE_DERIVATIVES_H
 #define LWI_DYNAMICS_FORCE_DERIVATIVES_H
@@ -49,17 +50,21 @@ typedef struct lwi_force_derivatives {
     bool kinked;     ///< some signal may have corners, where derivatives are those of one side
     int *first_leaf; ///< [functions + 1] of each function
     bool *backward;  ///< [functions] it has a gradient (lwi_signal_gradient)
-    lwi_signal_leaf *leaf;         ///< all leaves
-    double *slope;                 ///< [leaves] derivatives of a signal
-    int *first_speed;              ///< [forces + 1] of each force between bodies
-    lwi_branch_speed *branch;      ///< all branches
-    int *speed;                    ///< [forces] tree speed of a force on a coordinate; -1: another
-    lwi_motion_pair *change;       ///< [2 branch] by displacements, then by speeds
-    double (*load)[2][6];          ///< [2 branch]
-    double (*moved)[6];            ///< [branch] u_k
-    double *row_q, *row_v, *row_z; ///< [n], [n], [nz] of one signal
-    double *column, *qdot;         ///< [n], [nq]
-    double *unit;                  ///< [n]
+    lwi_signal_leaf *leaf;    ///< all leaves
+    double *slope;            ///< [leaves] derivatives of a signal
+    int *first_speed;         ///< [forces + 1] of each force between bodies
+    lwi_branch_speed *branch; ///< all branches
+    int *speed;               ///< [forces] tree speed of a force on a coordinate; -1: another
+    lwi_motion_pair *change;  ///< [2 branch] by displacements, then by speeds
+    double (*load)[2][6];     ///< [2 branch]
+    double (*moved)[6];       ///< [branch] u_k
+    double (*rotation)[6];    ///< [branch] of a path: changes of velocities
+    struct {
+        double (*pose)[6], (*twist)[6], (*load)[6], (*unit)[6], (*x)[6];
+    } place; ///< [bodies] of a path: changes, loads, those of a unit force, factors of products
+    double *row_q, *row_v, *row_z;      ///< [n], [n], [nz] of one signal
+    double *column, *qdot;              ///< [n], [nq]
+    double *unit;                       ///< [n]
     struct lwi_outboard_sums *outboard; ///< [nnode] of products
     double (*way)[6], (*until)[6]; ///< [elements] sums of u S up to each; to its end or beginning
 } lwi_force_derivatives;

@@ -89,7 +89,25 @@ static const char tree_text[] =
     "target_range: "
     "[-0.1, 0.3]}\n"
     "  near: {type: servo, joint: cross, target: far, kp: 9, target_range: [-0.1, 0.3]}\n"
-    "  slow: {type: servo, joint: arm, target: far, kp: 20, lag: 0.1, effort_rate: 2}\n";
+    "  slow: {type: servo, joint: arm, target: far, kp: 20, lag: 0.1, effort_rate: 2}\n"
+    "  rope: {type: tendon, stiffness: 30, damping: 2, coulomb: 0.4, speed: 0.7, length: 0.4, "
+    "target: near, "
+    "gain: [3, 0.2, 0.1],\n"
+    "    gear: 0.8, path: [{point: [0, 0.3, 1]}, {body: first, point: [0, 0.1, 0.2]}, {body: base, "
+    "radius: 0.2,\n"
+    "    point: [0.3, 0, 0.1]}, {body: rider, point: [0.05, 0, 0]}, {pulley: 2}, {body: other, "
+    "point: [0, 0, 0.1]},\n"
+    "    {body: second, radius: 0.3, axis: [0.2, 1, 0.1], point: [0, 0, -0.1]}, {body: tip, point: "
+    "[0, 0.2, 0]}]}\n"
+    "  far: {type: tendon, stiffness: 9, length: 1, path: [{point: [0.153, -1.686, 0]}, "
+    "{radius: 0.3, axis: [0, 0, 1],\n"
+    "    point: [0, -2, 0], side: [-0.1, -3, 0]}, {body: other, point: [0, 0.1, 0]}]}\n"
+    "  wound: {type: tendon, damping: 3, kp: 9, path: [{body: other, point: [-0.1, 0, 0.1]}, "
+    "{body: first, radius: 0.3, "
+    "side: [0, 0, 2]},\n"
+    "    {body: tip, point: [0.2, 0.1, 0]}, {body: tip, point: [0.2, 0, 0.3]}, {body: base, "
+    "radius: 0.35, axis: [0, 1, 0],\n"
+    "    side: [0, 0, -3]}, {body: ground, point: [-0.6, 0, 0.1]}]}\n";
 
 // A four-bar, with a coupling to a flywheel.
 static const char loop_text[] =
@@ -112,7 +130,12 @@ static const char loop_text[] =
     "  S: {type: spring, between: [crank, rocker], point1: [0, 0.1, 0.1], point2: [0, 0, 0], "
     "stiffness: 40, damping: 3}\n"
     "  B: {type: bushing, between: [ground, coupler], at: [0.5, 0.5, 0], stiffness: [30, 20, 10, "
-    "3, 2, 1]}\n";
+    "3, 2, 1]}\n"
+    "  M: {type: servo, joint: A, target: drive, kp: 3, kd: 0.2}\n"
+    "  T: {type: tendon, stiffness: 12, length: 0.1, damping: 0.4, path: [{body: crank, point: [0, "
+    "0.1, 0.1]}, "
+    "{body: coupler},\n"
+    "    {body: rocker, point: [0, 0.1, 0]}]}\n";
 
 static lw_model *parse(const char *text)
 {

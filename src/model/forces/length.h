@@ -6,6 +6,7 @@
 
 /** Derivatives of a force along a length, or of the rate of its state. */
 typedef struct lwi_law_slopes {
+    double value; ///< of the force
     double by_length, by_rate, by_state;
     lw_signal signal[2];
     double by_signal[2];
@@ -27,6 +28,14 @@ typedef struct lwi_force_length {
                   lwi_law_slopes *rate);
     /** Has it limits, where slopes jump? */
     bool (*limited)(const void *par);
+    /** Along bodies: load [k] := what a unit force along L does to body k, about its mass centre; and the derivatives of the
+     *  loads of the force along changes of the motion of body k: of the mass centre and rotation, of their velocities; at
+     *  constant signals.  NULL: unknown. */
+    void (*unit_loads)(const void *par, const lwi_kin *, double (*load)[6]);
+    void (*differentiate)(const void *par, const lwi_force_state *, const lwi_law_slopes *force,
+                          const double (*pose)[6], const double (*twist)[6], double (*load)[6]);
+    /** Are they known for this one? */
+    bool (*exact)(const void *par);
 } lwi_force_length;
 
 /** The length of a force with an unknown place (lwi_force_place).  @return NULL: it is along none */

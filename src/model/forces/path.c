@@ -298,13 +298,211 @@ double lwi_path_walk(const lwi_path_part *part, int n, const lwi_kin *kin,
     return w.length;
 }
 
-// ----------------------------------------------------------------------------------------- drawings
+// -------------------------------------------------------------------------------------- derivatives
+//
+// The point x where the tangent from p touches a circle about the origin obeys  x.x = r^2,  x.p = r^2,  and is in the plane
+// of the points (x.(p x q) = 0) round a sphere, across the axis round a cylinder: three linear equations for its change.
+
+bool lwi_path_is_outside(const lwi_path_part *part, int n)
+{
+    for (int k = 0; k < n; k++) {
+        double d[3];
+        v3_sub(d, part[k].side_point, part[k].point);
+        const bool fixed = part[k].side == part[k].body;
+        if (part[k].side >= 0 && !(fixed && v3_norm(d) >= part[k].radius)) return false;
+    }
+    return true;
+}
+
+// a.x = 0, b.x = beta, c.x = gamma; zero where these are dependent
+static void solve_rows(const double a[3], const double b[3], const double c[3], double beta,
+                       double gamma, double x[3])
+{
+    double ab[3], ca[3], bc[3];
+    v3_cross(ab, a, b);
+    v3_cross(ca, c, a);
+    v3_cross(bc, b, c);
+    const double det = v3_dot(a, bc);
+    v3_scale(x, det != 0 ? beta / det : 0, ca);
+    if (det != 0) v3_axpy(x, gamma / det, ab);
+}
+
+/** An end of the curve on an obstacle: its point, that of the path next to it, and their changes, all from the centre in
+ *  axes that rotate with the obstacle. */
+typedef struct touching {
+    double p[3], dp[3], x[3], dx[3];
+} touching;
+
+static void touch_sphere(touching *at, const double q[3], const double dq[3])
+{
+    double normal[3], turn[3], part[3];
+    v3_cross(normal, at->p, q);
+    v3_cross(turn, at->dp, q);
+    v3_cross(part, at->p, dq);
+    v3_add(turn, turn, part);
+    solve_rows(at->x, at->p, normal, -v3_dot(at->x, at->dp), -v3_dot(at->x, turn), at->dx);
+}
 
 // v - (v.n) n; the same vector for n = 0
 static void remove_along(double *v, const double *n)
 {
     v3_axpy(v, -v3_dot(v, n), n);
 }
+
+/** In the plane across the axis of a cylinder: the length of the straight part, the angle of the point, their changes. */
+typedef struct across_axis {
+    double p[3], x[3], straight, dstraight, dangle;
+} across_axis;
+
+static across_axis touch_cylinder(touching *at, const double axis[3])
+{
+    across_axis a = {.straight = 0};
+    double dp[3], d[3], along_circle[3];
+    v3_copy(a.p, at->p);
+    v3_copy(a.x, at->x);
+    v3_copy(dp, at->dp);
+    remove_along(a.p, axis);
+    remove_along(a.x, axis);
+    remove_along(dp, axis);
+    solve_rows(a.x, a.p, axis, -v3_dot(a.x, dp), 0, at->dx);
+    v3_sub(d, a.p, a.x);
+    a.straight = v3_norm(d);
+    a.dstraight = a.straight > 0 ? v3_dot(a.p, dp) / a.straight : 0;
+    v3_cross(along_circle, axis, a.x);
+    a.dangle = v3_dot(along_circle, at->dx) / v3_dot(a.x, a.x);
+    return a;
+}
+
+// Heights as set_heights makes them.
+static void move_heights(double radius, const double axis[3], touching *first, touching *last)
+{
+    const across_axis a = touch_cylinder(first, axis), b = touch_cylinder(last, axis);
+    double d[3], e[3], turn[3];
+    v3_sub(d, a.x, a.p);
+    v3_sub(e, b.p, b.x);
+    v3_cross(turn, a.x, a.p); // a.x x d = -a.x x a.p
+    double sense = -v3_dot(turn, axis);
+    v3_cross(turn, b.x, e);
+    sense = sense + v3_dot(turn, axis) < 0 ? -1 : 1;
+    v3_cross(turn, a.x, b.x);
+    double angle = atan2(sense * v3_dot(turn, axis), v3_dot(a.x, b.x));
+    if (angle < -SAME) angle += 2 * acos(-1);
+    const double curve = radius * fmax(angle, 0), dcurve = radius * sense * (b.dangle - a.dangle);
+    const double all = a.straight + curve + b.straight, dall = a.dstraight + dcurve + b.dstraight;
+    const double rise = v3_dot(last->p, axis) - v3_dot(first->p, axis),
+                 base = v3_dot(first->dp, axis), drise = v3_dot(last->dp, axis) - base;
+    const double share[2] = {a.straight / all, (a.straight + curve) / all},
+                 grows[2] = {a.dstraight, a.dstraight + dcurve};
+    for (int k = 0; k < 2; k++)
+        v3_axpy(k ? last->dx : first->dx,
+                base + drise * share[k] + rise * (grows[k] - share[k] * dall) / all, axis);
+}
+
+// The change of a point of a body, `arm` from its mass centre.
+static void displace(const double pose[6], const double arm[3], double shift[3])
+{
+    v3_cross(shift, pose + 3, arm);
+    v3_add(shift, shift, pose);
+}
+
+static void begin_touching(touching *at, const double centre[3], const double shift[3],
+                           const double pose[6], const double point[3], const double dpoint[3],
+                           const double x[3])
+{
+    double rotated[3];
+    v3_sub(at->p, point, centre);
+    v3_sub(at->x, x, centre);
+    v3_sub(at->dp, dpoint, shift);
+    v3_cross(rotated, pose + 3, at->p);
+    v3_sub(at->dp, at->dp, rotated);
+}
+
+// Changes of the points where a span touches its obstacle, from those of its ends a, b.
+static void move_contact(const span *s, const contact *c, const lwi_kin *kin, const double pose[6],
+                         const double da[3], const double db[3], double dfirst[3], double dlast[3])
+{
+    const lwi_path_part *o = s->round;
+    double centre[3], arm[3], shift[3];
+    touching first, last;
+    point_of(centre, kin, o->body, o->point);
+    v3_sub(arm, centre, kin->r[o->body]);
+    displace(pose, arm, shift);
+    begin_touching(&first, centre, shift, pose, s->a, da, c->first);
+    begin_touching(&last, centre, shift, pose, s->b, db, c->last);
+    if (o->cylinder) {
+        const double own[3] = {o->R[2], o->R[5], o->R[8]};
+        double axis[3];
+        m3_mul_v(axis, kin->R[o->body], own);
+        move_heights(o->radius, axis, &first, &last);
+    } else {
+        touch_sphere(&first, last.p, last.dp);
+        touch_sphere(&last, first.p, first.dp);
+    }
+    displace(pose, first.x, dfirst);
+    displace(pose, last.x, dlast);
+    for (int i = 0; i < 3; i++) { // `displace` added that of the mass centre
+        dfirst[i] += first.dx[i] + shift[i] - pose[i];
+        dlast[i] += last.dx[i] + shift[i] - pose[i];
+    }
+}
+
+/** An end of a straight part. */
+typedef struct line_end {
+    int part;
+    const double *point, *shift;
+} line_end;
+
+static void move_line(const lwi_path_part *part, const lwi_kin *kin, double divisor, line_end from,
+                      line_end to, void (*line)(void *user, const lwi_path_moved *line), void *user)
+{
+    lwi_path_moved m = {.part1 = from.part, .part2 = to.part};
+    const int body1 = part[from.part].body, body2 = part[to.part].body;
+    double d[3];
+    if (body1 == body2) return;
+    m.line = (lwi_path_line){.body1 = body1, .body2 = body2, .divisor = divisor};
+    v3_sub(d, to.point, from.point);
+    m.length = v3_norm(d);
+    v3_scale(m.line.n, m.length > 0 ? 1 / m.length : 0, d);
+    v3_sub(m.line.arm1, from.point, kin->r[body1]);
+    v3_sub(m.line.arm2, to.point, kin->r[body2]);
+    v3_copy(m.shift1, from.shift);
+    v3_copy(m.shift2, to.shift);
+    line(user, &m);
+}
+
+static void move_end(const lwi_path_part *p, const lwi_kin *kin, const double pose[6],
+                     const double point[3], double shift[3])
+{
+    double arm[3];
+    v3_sub(arm, point, kin->r[p->body]);
+    displace(pose, arm, shift);
+}
+
+void lwi_path_differentiate(const lwi_path_part *part, int n, const lwi_kin *kin,
+                            const double (*pose)[6],
+                            void (*line)(void *user, const lwi_path_moved *line), void *user)
+{
+    static const double still[6];
+    int i = 0;
+    for (span s = {.divisor = 1}; next_span(part, n, kin, &i, &s);) {
+        const contact c = contact_of(&s, kin);
+        const int from = (int)(s.from - part), to = (int)(s.to - part);
+        double da[3], db[3], dfirst[3], dlast[3];
+        move_end(s.from, kin, pose ? pose[from] : still, s.a, da);
+        move_end(s.to, kin, pose ? pose[to] : still, s.b, db);
+        const line_end a = {from, s.a, da}, b = {to, s.b, db};
+        if (c.curve < 0) {
+            move_line(part, kin, s.divisor, a, b, line, user);
+            continue;
+        }
+        const int round = (int)(s.round - part);
+        move_contact(&s, &c, kin, pose ? pose[round] : still, da, db, dfirst, dlast);
+        move_line(part, kin, s.divisor, a, (line_end){round, c.first, dfirst}, line, user);
+        move_line(part, kin, s.divisor, (line_end){round, c.last, dlast}, b, line, user);
+    }
+}
+
+// ----------------------------------------------------------------------------------------- drawings
 
 // The curve on an obstacle is p(s) = centre + cos(s) u + sin(s) v + share of the height, with v along the line that
 // arrives.

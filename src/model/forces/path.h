@@ -36,6 +36,23 @@ double lwi_path_wind(const lwi_path_part *obstacle, const lwi_kin *kin, const do
 double lwi_path_walk(const lwi_path_part *part, int n, const lwi_kin *kin,
                      void (*line)(void *user, const lwi_path_line *line), void *user);
 
+/** A straight part between two parts of a path (their numbers) as bodies move. */
+typedef struct lwi_path_moved {
+    lwi_path_line line;
+    int part1, part2;
+    double length;
+    double shift1[3], shift2[3]; ///< changes of its ends in the world
+} lwi_path_moved;
+
+/** As lwi_path_walk, with the changes of the straight parts along displacements and rotations of the bodies: world axes,
+ *  of the body of each part, about its mass centre.  Not for paths within an obstacle.
+ *  @param pose  [n]; NULL: nothing moves */
+void lwi_path_differentiate(const lwi_path_part *part, int n, const lwi_kin *kin,
+                            const double (*pose)[6],
+                            void (*line)(void *user, const lwi_path_moved *line), void *user);
+/** Does the path pass all obstacles outside, at any poses? */
+bool lwi_path_is_outside(const lwi_path_part *part, int n);
+
 /** The pieces of a drawn path: straight ones, and chords of the curves on obstacles. */
 enum { LWI_PATH_CHORDS = 10 };
 /** Calls `piece` (may be NULL) for each, between points of the world, in the same number at any poses: a straight part

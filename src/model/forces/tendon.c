@@ -9,8 +9,8 @@
 // Slider-crank, with the unit vector a of the slider's axis, the vector d from the slider's point to the crank's, rod r:
 //   L = a.d - s,  s = sqrt((a.d)^2 + r^2 - d.d)          dL/dd = a (1 - a.d / s) + d / s,  dL/da = d (1 - a.d / s)
 // Where the rod does not reach the axis, L = a.d.
+#include "model/forces/change.h"
 #include "model/forces/length.h"
-#include "model/forces/points.h"
 #include "model/forces/tendon.h"
 #include "spatial/rotation.h"
 
@@ -210,7 +210,151 @@ static void unit(const void *par, const lwi_kin *kin, lwi_loads *loads)
     push_all(p, kin, 1, loads);
 }
 
-static const lwi_force_length along_path = {.body = body_of, .unit = unit, .rate = stiffness_of};
+static int slopes_of(const void *par, const lwi_force_state *state, lwi_law_slopes *force,
+                     lwi_law_slopes *rate)
+{
+    const tendon_par *p = par;
+    const lwi_now now = lwi_now_at(state->kin, state->t, state->inputs);
+    const pull s = pull_of(state->model, p, state->kin, state->t, state->inputs);
+    const double gear = p->law.gear, y = p->coulomb > 0 ? tanh(s.rate / p->speed) : 0;
+    *force = *rate = (lwi_law_slopes){.by_length = 0};
+    lwi_servo_slopes(state->model, &p->law, &now, gear * s.L, gear * s.rate, force);
+    force->value = s.spring + s.other;
+    force->by_length = gear * gear * force->by_length - (deformed(p, s.L) != 0 ? p->stiffness : 0);
+    force->by_rate = gear * gear * force->by_rate - p->damping;
+    if (p->coulomb > 0) force->by_rate -= p->coulomb / p->speed * (1 - y * y);
+    for (int k = 0; k < 2; k++) force->by_signal[k] *= gear;
+    return -1;
+}
+
+static bool is_limited(const void *par)
+{
+    const tendon_par *p = par;
+    return p->stiffness > 0 || lwi_servo_has_range(&p->law);
+}
+
+/** The loads of a path along changes of its bodies; the force changes by df. */
+typedef struct changing {
+    const lwi_force_state *state;
+    const lwi_law_slopes *law;
+    const double (*pose)[6], (*twist)[6];
+    double length, rate, df; // changes of L, L', f
+    double (*load)[6];
+} changing;
+
+// The change of the arm of an end, and of the velocity of the body there.
+static void change_end(const changing *to, int part, int body, const double arm[3],
+                       const double shift[3], double darm[3], double dv[3])
+{
+    v3_sub(darm, shift, to->pose[part]);
+    v3_cross(dv, to->twist[part] + 3, arm);
+    v3_add(dv, dv, to->twist[part]);
+    v3_cross_add(dv, to->state->kin->w[body], darm);
+}
+
+// How far the body at an end moves along the line.
+static double follows_line(const changing *to, int part, const double arm[3], const double n[3])
+{
+    double moved[3];
+    v3_cross(moved, to->pose[part] + 3, arm);
+    v3_add(moved, moved, to->pose[part]);
+    return v3_dot(n, moved);
+}
+
+static void change_direction(const lwi_path_moved *m, double dn[3])
+{
+    double dd[3];
+    v3_sub(dd, m->shift2, m->shift1);
+    if (m->length > 0)
+        direction_change(dn, m->line.n, m->length, dd);
+    else
+        v3_set(dn, 0, 0, 0);
+}
+
+static void change_length(void *user, const lwi_path_moved *m)
+{
+    changing *to = user;
+    const lwi_path_line *l = &m->line;
+    const lwi_kin *kin = to->state->kin;
+    double v1[3], v[3], dv1[3], dv[3], dn[3], darm[3];
+    point_velocity(v1, kin, l->body1, l->arm1);
+    point_velocity(v, kin, l->body2, l->arm2);
+    v3_sub(v, v, v1);
+    change_end(to, m->part1, l->body1, l->arm1, m->shift1, darm, dv1);
+    change_end(to, m->part2, l->body2, l->arm2, m->shift2, darm, dv);
+    v3_sub(dv, dv, dv1);
+    change_direction(m, dn);
+    to->length +=
+        (follows_line(to, m->part2, l->arm2, l->n) - follows_line(to, m->part1, l->arm1, l->n)) /
+        l->divisor;
+    to->rate += (v3_dot(dn, v) + v3_dot(l->n, dv)) / l->divisor;
+}
+
+static void change_load(void *user, const lwi_path_moved *m)
+{
+    changing *to = user;
+    const lwi_path_line *l = &m->line;
+    double F[3], dF[3], dn[3], darm1[3], darm2[3];
+    v3_sub(darm1, m->shift1, to->pose[m->part1]);
+    v3_sub(darm2, m->shift2, to->pose[m->part2]);
+    change_direction(m, dn);
+    v3_scale(F, to->law->value / l->divisor, l->n);
+    v3_scale(dF, to->df / l->divisor, l->n);
+    v3_axpy(dF, to->law->value / l->divisor, dn);
+    add_load_change(to->load[m->part1], -1, F, dF, l->arm1, darm1);
+    add_load_change(to->load[m->part2], 1, F, dF, l->arm2, darm2);
+}
+
+static void differentiate(const void *par, const lwi_force_state *s, const lwi_law_slopes *law,
+                          const double (*pose)[6], const double (*twist)[6], double (*load)[6])
+{
+    const tendon_par *p = par;
+    changing to = {.state = s, .law = law, .pose = pose, .twist = twist, .load = load};
+    memset(load, 0, (size_t)p->n * sizeof *load);
+    lwi_path_differentiate(p->part, p->n, s->kin, pose, change_length, &to);
+    to.df = law->by_length * to.length + law->by_rate * to.rate;
+    lwi_path_differentiate(p->part, p->n, s->kin, pose, change_load, &to);
+}
+
+/** Loads on the parts of a path. */
+typedef struct part_loads {
+    const lwi_path_part *part;
+    double (*load)[6];
+} part_loads;
+
+static void add_unit(void *user, const lwi_path_moved *m)
+{
+    const part_loads *to = user;
+    const lwi_path_line *l = &m->line;
+    static const double still[3];
+    double F[3];
+    v3_scale(F, 1 / l->divisor, l->n);
+    add_load_change(to->load[m->part1], -1, still, F, l->arm1, still);
+    add_load_change(to->load[m->part2], 1, still, F, l->arm2, still);
+}
+
+static void unit_loads(const void *par, const lwi_kin *kin, double (*load)[6])
+{
+    const tendon_par *p = par;
+    part_loads to = {p->part, load};
+    memset(load, 0, (size_t)p->n * sizeof *load);
+    lwi_path_differentiate(p->part, p->n, kin, NULL, add_unit, &to);
+}
+
+static bool is_exact(const void *par)
+{
+    const tendon_par *p = par;
+    return p->crank.rod == 0 && lwi_path_is_outside(p->part, p->n);
+}
+
+static const lwi_force_length along_path = {.body = body_of,
+                                            .unit = unit,
+                                            .rate = stiffness_of,
+                                            .slopes = slopes_of,
+                                            .limited = is_limited,
+                                            .unit_loads = unit_loads,
+                                            .differentiate = differentiate,
+                                            .exact = is_exact};
 
 static int dissipates(const void *par)
 {
