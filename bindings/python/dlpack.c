@@ -3,6 +3,7 @@
 // The structs are those of dlpack.h of DLPack 1.0 (Apache License 2.0), which the standard of Python array libraries names.
 #include "dlpack.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -39,6 +40,8 @@ typedef struct kept {
     int64_t shape[2];
     PyObject *owner;
 } kept;
+
+enum { READ_ONLY = 1 }; // a flag
 
 static const char OLD[] = "dltensor", NEW[] = "dltensor_versioned";
 
@@ -118,13 +121,18 @@ static PyObject *numbers(const int64_t *x, int n)
     return list;
 }
 
-// dlpack_read(capsule) -> (address, shape, strides or None, code, bits, lanes, kind, number); it remains the capsule's
+// dlpack_read(capsule) -> (address, shape, strides or None, code, bits, lanes, kind, number, read only); it remains the capsule's
 static PyObject *read_capsule(PyObject *self, PyObject *capsule)
 {
     const tensor *t = NULL;
+    bool read_only = false;
     (void)self;
     if (PyCapsule_IsValid(capsule, OLD)) t = &((managed *)PyCapsule_GetPointer(capsule, OLD))->t;
-    if (PyCapsule_IsValid(capsule, NEW)) t = &((versioned *)PyCapsule_GetPointer(capsule, NEW))->t;
+    if (PyCapsule_IsValid(capsule, NEW)) {
+        const versioned *v = PyCapsule_GetPointer(capsule, NEW);
+        t = &v->t;
+        read_only = v->flags & READ_ONLY;
+    }
     if (!t) {
         PyErr_SetString(PyExc_TypeError, "expected a capsule of DLPack that was not consumed");
         return NULL;
@@ -136,8 +144,8 @@ static PyObject *read_capsule(PyObject *self, PyObject *capsule)
         Py_XDECREF(strides);
         return NULL;
     }
-    return Py_BuildValue("KNNiiiii", (unsigned long long)((uintptr_t)t->data + t->offset), shape, strides, t->code,
-                         t->bits, t->lanes, t->kind, t->number);
+    return Py_BuildValue("KNNiiiiii", (unsigned long long)((uintptr_t)t->data + t->offset), shape, strides, t->code,
+                         t->bits, t->lanes, t->kind, t->number, (int)read_only);
 }
 
 PyMethodDef lwpy_dlpack_methods[] = {

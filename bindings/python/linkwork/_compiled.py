@@ -25,6 +25,7 @@ class Compiled:
 
     def __init__(self, model: Any, compiler: Optional[str] = None, cache: Optional[str] = None, lanes: int = 0) -> None:
         self.model = model
+        self._how = (compiler, cache, lanes)
         words = [None if text is None else ffi.new("char[]", text.encode()) for text in (compiler, cache)]
         desc = ffi.new("lw_compiled_desc *", {"lanes": lanes})
         desc.compiler, desc.cache = [ffi.NULL if word is None else word for word in words]
@@ -115,7 +116,7 @@ class Compiled:
         return closed, speeds
 
     def __reduce__(self) -> Any:
-        return Compiled, (self.model,)  # compiled again, or found
+        return Compiled, (self.model, *self._how)  # compiled again, or found
 
     def __repr__(self) -> str:
         how = "found" if self.found else f"compiled in {self.seconds:.2g} s"

@@ -20,15 +20,17 @@ _CODES = {"i": 0, "f": 2}
 
 
 def _nvrtc() -> Optional[str]:
-    """The library of the package nvidia-cuda-nvrtc, which the loader of the system does not search."""
-    try:
-        spec = importlib.util.find_spec("nvidia.cuda_nvrtc")
-    except ModuleNotFoundError:
-        return None
-    for folder in (spec.submodule_search_locations or ()) if spec else ():
-        for name in ("libnvrtc.so.13", "libnvrtc.so.12"):
-            if os.path.exists(os.path.join(folder, "lib", name)):
-                return os.path.join(folder, "lib", name)
+    """The library of the packages nvidia-cuda-nvrtc (CUDA 13) or nvidia-cuda-nvrtc-cu12, which the loader of the system does
+    not search."""
+    for package in ("nvidia.cu13", "nvidia.cuda_nvrtc"):
+        try:
+            spec = importlib.util.find_spec(package)
+        except ModuleNotFoundError:
+            return None  # no package of nvidia
+        for folder in (spec.submodule_search_locations or ()) if spec else ():
+            for name in ("libnvrtc.so.13", "libnvrtc.so.12"):
+                if os.path.exists(os.path.join(folder, "lib", name)):
+                    return os.path.join(folder, "lib", name)
     return None
 
 
@@ -40,8 +42,11 @@ class _Foreign:
         if on != (kind, number):
             raise ArgumentError(f"{what}: on device {on} of DLPack, expected {(kind, number)}")
         stream = {"stream": _DEFAULT_STREAM} if kind == CUDA else {}
-        self.capsule = array.__dlpack__(**stream)
-        self.address, found, strides, code, bits, lanes, _, _ = dlpack_read(self.capsule)
+        try:
+            self.capsule = array.__dlpack__(max_version=(1, 0), **stream)
+        except TypeError:  # of the time before versions, without a flag
+            self.capsule = array.__dlpack__(**stream)
+        self.address, found, strides, code, bits, lanes, _, _, self.read_only = dlpack_read(self.capsule)
         expected = (_CODES[dtype.kind], 8 * dtype.itemsize, 1)
         if found != shape or (code, bits, lanes) != expected:
             raise ArgumentError(f"{what}: shape {found}, type {(code, bits, lanes)} of DLPack, expected {shape}, {dtype}")
@@ -216,6 +221,8 @@ class DeviceBatch:
             if not hasattr(given, "__dlpack_device__"):
                 raise ArgumentError(f"{what}: expected an array of DLPack on the device, got {type(given).__name__}")
             kept.append(_Foreign(given, *like._device, like.dtype, (int(intervals), *like.shape), what))
+            if what == "out" and kept[-1].read_only:
+                raise ArgumentError("out: the array is read-only, expected one that can be written")
             pointers.append(ffi.cast("void *", kept[-1].address))
         self._check(lib.lw_device_batch_run(self._handle, int(intervals), length, *pointers))
         return out

@@ -131,6 +131,10 @@ def test_copies(cache, monkeypatch):
     compiled = pickle.loads(pickle.dumps(lw.Model.from_string(CHAIN).compile()))
     q, v = compiled.model.start()
     assert compiled.forward_dynamics(q, v).shape == (4,)
+    monkeypatch.setenv("XDG_CACHE_HOME", "/nonexistent")
+    first = lw.Model.from_string(CHAIN).compile(cache=cache, lanes=4)
+    again = pickle.loads(pickle.dumps(first))
+    assert again.found and again.lanes == 4  # in the same folder, with the same lanes
 
 
 def test_no_compiler(cache):

@@ -9,6 +9,7 @@ import pytest
 from conftest import MODELS, SOURCES
 
 import linkwork as lw
+from linkwork import _device
 
 pytestmark = pytest.mark.skipif(shutil.which(os.environ.get("CC", "cc")) is None, reason="no C compiler")
 ARM = MODELS / "ur5.urdf"
@@ -109,6 +110,7 @@ def test_mistakes_are_named():
 CUDA = """
 import numpy as np
 import linkwork as lw
+from linkwork import _device
 
 ends = []
 for device in ("cuda", "cpu"):
@@ -136,6 +138,26 @@ except lw.ArgumentError as error:
     assert "expected (1, 0)" in str(error), error
 print("right")
 """
+
+
+def test_arrays_for_results_can_be_written():
+    batch = made()
+    out = np.zeros((2, *batch.state.shape))
+    out.flags.writeable = False
+    with pytest.raises((lw.ArgumentError, BufferError), match="read-?only"):
+        batch.run(2, 0.1, out=out)
+    assert not out.any()
+
+
+@pytest.mark.parametrize("folder, name", [("cu13", "libnvrtc.so.13"), ("cuda_nvrtc", "libnvrtc.so.12")])
+def test_nvrtc_is_found_in_packages_of_nvidia(tmp_path, monkeypatch, folder, name):
+    path = tmp_path / "nvidia" / folder / "lib" / name
+    path.parent.mkdir(parents=True)
+    path.touch()
+    monkeypatch.setattr("sys.path", [str(tmp_path)])
+    for module in [m for m in sys.modules if m.split(".")[0] == "nvidia"]:
+        monkeypatch.delitem(sys.modules, module)
+    assert _device._nvrtc() == str(path)
 
 
 def test_the_driver_is_called(tmp_path):
