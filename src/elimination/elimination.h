@@ -174,6 +174,10 @@ double lwi_elim_unmet(lwi_elim *elim, const double *c, double *scratch);
 /** Sum of the ranks that a factorisation keeps. */
 int lwi_elim_rank(const lwi_elim *elim);
 lwi_elim_pivot_info lwi_elim_pivots(const lwi_elim *elim);
+/** The smallest kept pivot of each group of edges at nodes that close loops; 1 if a group has none there.
+ *  @param group  [edges of the plan's graph] of each edge; -1: none
+ *  @param min    out, [ngroup] */
+void lwi_elim_loop_pivots(const lwi_elim *elim, int ngroup, const int *group, double *min);
 /** The smallest pivot of a node that closes loops, as a share of the reference pivot of this node; 1 if there is none. */
 double lwi_elim_relative_pivot(const lwi_elim *elim);
 /** Which rows the last factorisation has left out because they depend on others: the others are independent.

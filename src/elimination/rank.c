@@ -686,3 +686,33 @@ int lwi_elim_null_local(lwi_elim *elim, int node, int q, double *n, int *edge, i
     }
     return count;
 }
+
+// Notes a pivot of a node's row for the group of its edge.
+static void note_group(const lwi_elim *elim, int node, int row, double pivot, const int *group,
+                       double *min)
+{
+    const lwi_elim_edge *e = elim->edge + elim->front[node].edge.first;
+    while (row >= e->m) row -= (e++)->m;
+    const int g = group[e->edge];
+    if (g >= 0 && pivot < min[g]) min[g] = pivot;
+}
+
+void lwi_elim_loop_pivots(const lwi_elim *elim, int ngroup, const int *group, double *min)
+{
+    for (int g = 0; g < ngroup; g++) min[g] = 1;
+    for (int k = 0; k < elim->nnode; k++) {
+        const lwi_elim_front *N = &elim->front[k];
+        const lwi_elim_state *state = &elim->state[k];
+        const bool failed = state->status != LW_OK;
+        if (!N->loop) continue;
+        if (failed) note_group(elim, k, state->max_ratio_row, 1 / state->max_ratio, group, min);
+        for (int r = 0; r < (state->ranked ? state->kept : N->nc); r++) {
+            if (failed && !state->ranked) break;
+            const double inverse = N->R[r * (N->ld + 1)]; // of the pivot
+            if (state->ranked)
+                note_group(elim, k, row_at(elim->swap[k], r + 1, r), 1 / inverse, group, min);
+            else
+                note_group(elim, k, r, 1 / (elim->S[N->row + r] * inverse), group, min);
+        }
+    }
+}

@@ -22,7 +22,7 @@
 
 // Sines relative to the largest of the run: where windows begin, the factor within which they are reached, and the
 // smallest one at a node.
-#define WINDOW 0.15
+#define WINDOW LWI_CROSSING_WINDOW
 #define REACHED 1.3
 #define MIN_AT_NODE 0.01
 // Distance of the innermost nodes of the step of order 12 from its middle.
@@ -32,28 +32,34 @@
 // A step came too near below this part of WINDOW.
 #define TOO_NEAR 0.5
 // Minima of the sine above this part of the current sine are no singular position.
-#define TURNS 0.5
+#define TURNS LWI_CROSSING_TURNS
 // Motion, in radians or lengths of the mechanism: over which the rate of the sine is measured, the same where the rates over
-// both differ by more than a part, between samples within a step, and the largest one to the position.
+// both differ by more than a part, one between them that decides which, between samples within a step, and the largest
+// one to the position.
 #define TRIAL 0.01
 #define WIDE_TRIAL 0.2
+#define MIDDLE_TRIAL 0.04
 #define SMOOTH 0.3
 #define APART 0.1
-#define FARTHEST 0.8
-enum { MAX_PIECES = 64, MAX_RETREATS = 3 };
+#define FARTHEST LWI_CROSSING_FARTHEST
+enum { MAX_PIECES = LWI_CROSSING_PIECES, MAX_RETREATS = 3 };
 // The estimated error, in tolerances, that ends the attempts, but at smallest ENOUGH; the largest one that is accepted,
 // but at smallest ACCEPTED; the largest gap, in lengths.
 #define SHARE 0.1
 #define ENOUGH 1e-11
 #define ACCEPTED 1e-8
-#define LARGEST_GAP 1e-8
+#define LARGEST_GAP LWI_CROSSING_LARGEST_GAP
 // A gap of round-off, in lengths; the largest difference of both steps, relative to one radian, length or the speeds.
-#define NO_GAP 1e-12
-#define LARGEST_DIFFERENCE 1e-5
+#define NO_GAP LWI_CROSSING_NO_GAP
+#define LARGEST_DIFFERENCE LWI_CROSSING_LARGEST_DIFFERENCE
 // Distance of the position from the middle of a step, relative to its length, above which another one is computed.
 #define OFF_MIDDLE 0.1
 // Difference of two predictions of the time to a position, in that at the beginning of the step across, which is used then.
 #define DIFFERENT 0.3
+// Points at which a step across is searched for its position.
+enum { POINTS = 13 };
+#define FIRST_POINT 0.1
+#define POINTS_APART ((1 - 2 * FIRST_POINT) / (POINTS - 1))
 // Rows are shifted by the gap up to so many times, until the shift changes by this part of the mechanism's length.  Near
 // the gap the polynomial on rows without a shift is a rough one.
 enum { SHIFTS = 4 };
@@ -116,6 +122,7 @@ lw_status lwi_sim_prepare_crossing(lw_sim *sim)
     c->best.x1 = LWI_PUSH(arena, double, nx);
     c->y = LWI_PUSH(arena, double, nx);
     c->end_x = LWI_PUSH(arena, double, sim->work->layout.nx);
+    TRY(lwi_crossing_create_groups(sim));
     if (!c->path.x1 || !c->best.x1 || !c->y || !c->end_x) return LW_ERR_MEMORY;
     c->active = true;
     return LW_OK;
@@ -135,6 +142,11 @@ void lwi_sim_leave_crossing(lw_sim *sim)
 
 static double typical(const lw_sim *sim)
 {
+    return lwi_crossing_typical(sim);
+}
+
+double lwi_crossing_typical(const lw_sim *sim)
+{
     return fmax(sqrt(sim->monitor.largest), sim->crossing.last.valid ? sim->crossing.last.sine : 0);
 }
 
@@ -144,23 +156,36 @@ static bool observe(lw_sim *sim, double t, const double *x, lw_observe level, lw
     return sim->work->formulation->observe(sim->work, t, x, sim->inputs, level, m) == LW_OK;
 }
 
-// Pivot p, squared sine, and its derivatives in time at a motion, from motions to both sides.
+// to := the pivots of all groups of loops at the motion with that sine, which was computed last.
+static void take_pivots(const lw_sim *sim, double sine, double *to)
+{
+    const lwi_monitor *monitor = &sim->monitor;
+    if (monitor->ngroup)
+        memcpy(to, monitor->here, (size_t)monitor->ngroup * sizeof *to);
+    else
+        to[0] = sine * sine;
+}
+
+// Pivot p, squared sine, and its derivatives in time at a motion.
 typedef struct parabola {
     double p, slope, bend;
 } parabola;
 
-static parabola pivots_at(lw_sim *sim, const lwi_snapshot *m, const double *x, double middle,
-                          double dt)
+// Pivots at motions to both sides: to[0 ... n - 1] before, to[n ... 2 n - 1] after.
+static void take_both_sides(lw_sim *sim, const lwi_snapshot *m, const double *x, double dt,
+                            double *to)
 {
     lwi_gauss *g = &sim->passage.gauss;
-    double pivot[3] = {0, middle, 0};
-    for (int i = 0; i < 3; i += 2) {
-        lwi_gauss_glide(g, m, x, (i - 1) * dt, sim->inputs);
-        const double s = lwi_sine_at(&sim->monitor, &g->moved);
-        pivot[i] = s * s;
+    for (int i = 0; i < 2; i++) {
+        lwi_gauss_glide(g, m, x, (2 * i - 1) * dt, sim->inputs);
+        take_pivots(sim, lwi_sine_at(&sim->monitor, &g->moved), to + i * sim->crossing.ngroup);
     }
-    return (parabola){pivot[1], (pivot[2] - pivot[0]) / (2 * dt),
-                      (pivot[0] - 2 * pivot[1] + pivot[2]) / (dt * dt)};
+}
+
+static parabola parabola_of(double before, double middle, double after, double dt)
+{
+    return (parabola){middle, (after - before) / (2 * dt),
+                      (before - 2 * middle + after) / (dt * dt)};
 }
 
 static double lowest_of(const parabola *at)
@@ -168,57 +193,127 @@ static double lowest_of(const parabola *at)
     return at->bend > 0 ? at->p - at->slope * at->slope / (2 * at->bend) : 0;
 }
 
-// The position close to a motion, the state x of the run: *after, the time to it, negative if the sine rises, and the
-// window, half its width in time; false: the minimum of the sine is no singular position.  Pivots, squares of sines, are
-// parabolas near their minimum.
+static const double trials[] = {WIDE_TRIAL, TRIAL, MIDDLE_TRIAL};
+
+// Of a group, from pivots at motions of a trial.
+static parabola of_trial(const lwi_crossing *c, int group, int trial, double rate)
+{
+    const double *before = c->pivot + c->ngroup * (1 + 2 * trial);
+    return parabola_of(before[group], c->pivot[group], before[c->ngroup + group],
+                       trials[trial] / rate);
+}
+
+static bool agree(const parabola *a, const parabola *b)
+{
+    return !(fabs(a->slope - b->slope) > SMOOTH * fabs(b->slope));
+}
+
+// The position next to a motion, from pivots near it and farther away.
 // Where two pivots are nearly equal round-off chooses between them, and the next ones have steps of some percent, more than
-// a short motion changes them.
+// a short motion changes them: then those farther away are taken.  But loops with small sines differ over a wide motion
+// from what they do near it; those are smooth up to the motion between both.
+static bool find_zero(const lw_sim *sim, const parabola *at, const parabola *wide, double rate,
+                      lwi_crossing_ahead *to)
+{
+    if (at->slope == 0) return false;
+    const double p = at->p, lowest = fmin(lowest_of(at), lowest_of(wide));
+    to->after = -2 * p / at->slope; // s / (ds/dt)
+    to->window = WINDOW * typical(sim) / sqrt(p) * fabs(to->after);
+    return lowest < TURNS * p && fabs(to->after) * rate <= FARTHEST;
+}
+
+// crossing->ahead := the positions close to a motion, the state x of the run, one of each group of loops that is wanted:
+// the time to it, negative if the sine rises, and the window, half its width in time.  Not those where the minimum of the
+// sine is no singular position.  Pivots, squares of sines, are parabolas near their minimum.
+static void estimate_positions(lw_sim *sim, const lwi_snapshot *m, const double *x, double rate)
+{
+    lwi_gauss *g = &sim->passage.gauss;
+    lwi_crossing *c = &sim->crossing;
+    const int n = c->ngroup;
+    double *here = c->pivot, *sides = here + n;
+    bool known = false; // pivots of the middle trial
+    c->nahead = 0;
+    if (!(rate > 0)) return;
+    take_pivots(sim, lwi_sine_at(&sim->monitor, m), here);
+    lwi_gauss_keep(g);
+    for (int i = 0; i < 2; i++) take_both_sides(sim, m, x, trials[i] / rate, sides + 2 * n * i);
+    for (int k = 0; k < n; k++) {
+        if (!c->wanted[k]) continue;
+        parabola wide = of_trial(c, k, 0, rate), at = of_trial(c, k, 1, rate);
+        if (!agree(&at, &wide)) {
+            if (!known) take_both_sides(sim, m, x, trials[2] / rate, sides + 4 * n);
+            known = true;
+            const parabola middle = of_trial(c, k, 2, rate);
+            if (agree(&at, &middle))
+                wide = middle;
+            else
+                at = wide;
+        }
+        c->ahead[c->nahead].group = k;
+        c->nahead += find_zero(sim, &at, &wide, rate, &c->ahead[c->nahead]);
+    }
+    lwi_gauss_restore(g);
+}
+
+// The same: the position with the window that begins first.
 static bool estimate_position(lw_sim *sim, const lwi_snapshot *m, const double *x, double rate,
                               double *after, double *window)
 {
-    lwi_gauss *g = &sim->passage.gauss;
-    if (!(rate > 0)) return false;
-    const double sine = lwi_sine_at(&sim->monitor, m), here = sine * sine;
-    lwi_gauss_keep(g);
-    const parabola wide = pivots_at(sim, m, x, here, WIDE_TRIAL / rate);
-    parabola at = pivots_at(sim, m, x, here, TRIAL / rate);
-    lwi_gauss_restore(g);
-    if (fabs(at.slope - wide.slope) > SMOOTH * fabs(wide.slope)) at = wide;
-    if (at.slope == 0) return false;
-    const double p = at.p, lowest = fmin(lowest_of(&at), lowest_of(&wide));
-    *after = -2 * p / at.slope; // s / (ds/dt)
-    *window = WINDOW * typical(sim) / sqrt(p) * fabs(*after);
-    return lowest < TURNS * p && fabs(*after) * rate <= FARTHEST;
+    const lwi_crossing *c = &sim->crossing;
+    double first = INFINITY;
+    estimate_positions(sim, m, x, rate);
+    for (int i = 0; i < c->nahead; i++) {
+        const lwi_crossing_ahead *a = &c->ahead[i];
+        if (!(a->after - a->window < first)) continue;
+        *after = a->after, *window = a->window, first = a->after - a->window;
+    }
+    return first < INFINITY;
 }
 
 // ------------------------------------------------------------------------------------ within a step
 
-// The minimum of the sine within a step that is longer than APART, between c->from and c->at.
+// The minimum of the sine of a group within a step that is longer than APART, between c->from and c->at.
 typedef struct dip {
     bool found;
+    int group;
     double t, sine; // of the minimum, by a parabola through pivots
     double slope;   // of the sine next to it [1/s]
     double sampled; // smallest sample
 } dip;
 
-static dip find_dip(lw_sim *sim, double moved)
+static double sample_time(const lwi_crossing *c, int i, int n)
+{
+    const double t0 = c->from.t, t1 = c->at.t;
+    return i < n ? t0 + i * (t1 - t0) / n : t1;
+}
+
+// Pivots of all groups at n + 1 times.
+static void sample_step(lw_sim *sim, int n)
 {
     lwi_crossing *c = &sim->crossing;
     lwi_monitor *monitor = &sim->monitor;
-    const double t0 = c->from.t, t1 = c->at.t;
-    const int n = (int)fmin(fmax(2, ceil(moved / APART)), MAX_PIECES);
-    double t[3] = {t0}, p[3];
-    dip best = {.sampled = INFINITY};
-    const double first = lwi_sine_at(monitor, &c->from);
-    p[0] = first * first;
+    int edge;
+    take_pivots(sim, lwi_sine_at(monitor, &c->from), c->sample);
     lwi_monitor_set_piece(monitor, &c->from, &c->at);
-    for (int i = 1; i <= n; i++) {
-        int edge;
-        const int k = i < 2 ? i : 2;
-        t[k] = i < n ? t0 + i * (t1 - t0) / n : t1;
-        const double end = i < n ? 0 : lwi_sine_at(monitor, &c->at);
-        p[k] = i < n ? lwi_monitor_piece_pivot(monitor, t[k], &edge) : end * end;
-        if (k == 2 && p[1] <= p[0] && p[1] < p[2] && sqrt(p[1]) < best.sampled) {
+    for (int i = 1; i < n; i++) {
+        const double pivot = lwi_monitor_piece_pivot(monitor, sample_time(c, i, n), &edge);
+        double *to = c->sample + i * c->ngroup;
+        take_pivots(sim, 0, to);
+        if (!monitor->ngroup) to[0] = pivot;
+    }
+    take_pivots(sim, lwi_sine_at(monitor, &c->at), c->sample + n * c->ngroup);
+}
+
+static dip dip_of(const lwi_crossing *c, int group, int n)
+{
+    dip best = {.sampled = INFINITY, .group = group};
+    for (int i = 2; i <= n; i++) {
+        double t[3], p[3];
+        for (int k = 0; k < 3; k++) {
+            t[k] = sample_time(c, i - 2 + k, n);
+            p[k] = c->sample[(i - 2 + k) * c->ngroup + group];
+        }
+        if (p[1] <= p[0] && p[1] < p[2] && sqrt(p[1]) < best.sampled) {
             const double h = t[2] - t[1], bend = (p[0] - 2 * p[1] + p[2]) / (h * h);
             const double slope = (p[2] - p[0]) / (2 * h);
             best.found = true;
@@ -227,7 +322,21 @@ static dip find_dip(lw_sim *sim, double moved)
             best.sine = sqrt(fmax(0, p[1] - slope * slope / (2 * bend)));
             best.slope = sqrt(bend / 2); // of s where it reaches zero
         }
-        if (k == 2) t[0] = t[1], t[1] = t[2], p[0] = p[1], p[1] = p[2];
+    }
+    return best;
+}
+
+// The first one with a small sine.
+static dip find_dip(lw_sim *sim, double moved, double largest)
+{
+    lwi_crossing *c = &sim->crossing;
+    const int n = (int)fmin(fmax(2, ceil(moved / APART)), MAX_PIECES);
+    dip best = {.sampled = INFINITY};
+    sample_step(sim, n);
+    for (int k = 0; k < c->ngroup; k++) {
+        const dip d = dip_of(c, k, n);
+        const bool small = d.found && d.sampled < CLOSE * largest;
+        if (small && (!best.found || d.t < best.t)) best = d;
     }
     return best;
 }
@@ -236,19 +345,33 @@ static dip find_dip(lw_sim *sim, double moved)
 static void refine(lw_sim *sim, dip *d)
 {
     const lwi_crossing *c = &sim->crossing;
+    lwi_monitor *monitor = &sim->monitor;
     for (int i = 0; i < 3; i++) {
         const double h = 0.3 * WINDOW * typical(sim) / d->slope;
         double p[3];
         int edge;
         if (!(d->t - h > c->from.t && d->t + h < c->at.t)) return;
-        for (int k = 0; k < 3; k++)
-            p[k] = lwi_monitor_piece_pivot(&sim->monitor, d->t + (k - 1) * h, &edge);
+        for (int k = 0; k < 3; k++) {
+            p[k] = lwi_monitor_piece_pivot(monitor, d->t + (k - 1) * h, &edge);
+            if (monitor->ngroup) p[k] = monitor->here[d->group];
+        }
         const double bend = (p[0] - 2 * p[1] + p[2]) / (h * h), slope = (p[2] - p[0]) / (2 * h);
         if (!(bend > 0)) return;
         d->sine = sqrt(fmax(0, p[1] - slope * slope / (2 * bend)));
         d->slope = sqrt(bend / 2);
         d->t = fmin(fmax(d->t - slope / bend, c->from.t), c->at.t);
     }
+}
+
+// Groups with a sine that falls to the end of a step, where it is below `allowed`.
+static bool want_falling(lwi_crossing *c, double allowed)
+{
+    bool any = false;
+    for (int k = 0; k < c->ngroup; k++) {
+        c->wanted[k] = sqrt(c->at_pivot[k]) < allowed && !(c->at_pivot[k] > c->last_pivot[k]);
+        any |= c->wanted[k];
+    }
+    return any;
 }
 
 // The next step begins at t and ends at the latest at `end`, or, with `near`, is the step across to 2 position - t.
@@ -280,16 +403,17 @@ static bool retreats(lw_sim *sim, double t0, const double *x0, const double *x1,
     const double moved = lwi_sine_motion(s, &c->last, &c->at, rate);
     if (0.5 * (sine - SLOPE * moved) > allowed) return false; // for any sine there
     const double begin = c->last.sine = lwi_sine_at(&sim->monitor, &c->from);
+    take_pivots(sim, begin, c->last_pivot);
     if (0.5 * (begin + sine - SLOPE * moved) > allowed) return false;
-    dip d = find_dip(sim, moved);
+    dip d = find_dip(sim, moved, largest);
     double position, window;
-    if (d.found && d.sampled < CLOSE * largest) {
+    if (d.found) {
         refine(sim, &d);
         if (!(d.sine < TURNS * WINDOW * largest)) return false;
         position = d.t, window = WINDOW * largest / d.slope;
     } else { // it falls to the end, or nearly
         double after;
-        if (!(sine < allowed && sine < begin)) return false;
+        if (!want_falling(c, allowed)) return false;
         if (!estimate_position(sim, &c->at, x1, lwi_sine_rate(s, &c->at), &after, &window))
             return false;
         position = c->at.t + after;
@@ -346,8 +470,9 @@ static void begin_sine(lw_sim *sim, double t0, const double *x0)
     lwi_monitor *monitor = &sim->monitor;
     if (c->last.valid || !observe(sim, t0, x0, LW_OBSERVE_TWIST, &c->from)) return;
     const lwi_monitor_sample *sample = monitor->count ? &monitor->sample[monitor->count - 1] : NULL;
-    const double sine =
-        sample && sample->t == t0 ? sqrt(sample->pivot) : lwi_sine_at(monitor, &c->from);
+    const bool known = sample && sample->t == t0 && monitor->ngroup == 0;
+    const double sine = known ? sqrt(sample->pivot) : lwi_sine_at(monitor, &c->from);
+    take_pivots(sim, sine, c->last_pivot);
     lwi_sine_take(&monitor->system, &c->from, sine, &c->last);
 }
 
@@ -375,11 +500,13 @@ bool lwi_sim_accept(lw_sim *sim, double t0, const double *x0, double t1, const d
     if (poses && !observe(sim, t1, x1, LW_OBSERVE_TWIST, &c->at)) return true;
     int edge = 0;
     const double pivot = lwi_monitor_pivot(monitor, &c->at, &edge), sine = sqrt(pivot);
-    const double before = c->last.valid ? c->last.sine : 0;
+    take_pivots(sim, sine, c->at_pivot);
     if (retreats(sim, t0, x0, x1, sine, largest)) {
         *end = c->latest;
         return false;
     }
+    const bool falls = c->last.valid && want_falling(c, CLOSE * largest);
+    memcpy(c->last_pivot, c->at_pivot, (size_t)c->ngroup * sizeof *c->at_pivot);
     lwi_sine_take(s, &c->at, sine, &c->last);
     lwi_sim_end_skipping(sim);
     c->sampled_margin = c->margin;
@@ -390,7 +517,7 @@ bool lwi_sim_accept(lw_sim *sim, double t0, const double *x0, double t1, const d
     if (c->failed && (sine > REACHED * WINDOW * largest || sine < AGAIN * c->failed_sine))
         c->failed = false;
     double after, window;
-    if (c->failed || !(sine < CLOSE * largest) || sine > before) return true;
+    if (c->failed || !falls) return true;
     if (estimate_position(sim, &c->at, x1, c->last.rate, &after, &window) && after > 0) {
         plan_step(c, t1, t1 + after, window);
         c->estimated = t1;
@@ -444,6 +571,7 @@ static void find_at_nodes(lw_sim *sim, double t, double h, lwi_crossing_path *pa
                                           LW_OBSERVE_POSE, &g->node) == LW_OK;
         const double sine = known ? lwi_sine_at(&sim->monitor, &g->node) : 0;
         path->sine_at[i] = sine;
+        take_pivots(sim, sine, sim->crossing.at_node + i * sim->crossing.ngroup);
         if (sine < path->node) path->node = sine, path->edge = sim->monitor.seen.edge;
     }
 }
@@ -456,7 +584,7 @@ static void keep_piece(lwi_gauss *g, double t, double h, lwi_crossing_piece *pie
 }
 
 // State and sine of the polynomial at a part s of the piece; *residual of positions, not divided by lengths.
-static bool sine_of_polynomial(lw_sim *sim, const lwi_crossing_piece *piece, double s, double *sine)
+bool lwi_crossing_sine(lw_sim *sim, const lwi_crossing_piece *piece, double s, double *sine)
 {
     lwi_crossing *c = &sim->crossing;
     lwi_gauss *g = &sim->passage.gauss;
@@ -490,24 +618,16 @@ static bool find_between_nodes(const lwi_gauss_rule *rule, const lwi_crossing_pa
     return true;
 }
 
-// Part of the last piece at which the sine of the polynomial is smallest: samples, then parabolas through pivots, which
-// narrow.
-static bool find_position(lw_sim *sim, const lwi_crossing_path *path, double *at)
+bool lwi_crossing_narrow(lw_sim *sim, const lwi_crossing_piece *piece, int group, int from,
+                         double *at)
 {
-    enum { POINTS = 13, NARROWED = 3 };
-    const lwi_crossing_piece *piece = &path->piece[path->npiece - 1];
-    const double first = 0.1, apart = (1 - 2 * first) / (POINTS - 1);
-    double smallest = INFINITY, sine, h = apart;
-    const bool known = find_between_nodes(&sim->passage.gauss.rule6, path, at);
-    for (int i = 0; i < POINTS && !known; i++) {
-        if (!sine_of_polynomial(sim, piece, first + i * apart, &sine)) return false;
-        if (sine < smallest) smallest = sine, *at = first + i * apart;
-    }
-    for (int k = known; k < NARROWED; k++, h *= 0.1) {
+    enum { NARROWED = 3 };
+    double h = POINTS_APART, sine;
+    for (int k = from; k < NARROWED; k++, h *= 0.1) {
         double p[3];
         for (int i = 0; i < 3; i++) {
-            if (!sine_of_polynomial(sim, piece, *at + (i - 1) * h, &sine)) return false;
-            p[i] = sine * sine;
+            if (!lwi_crossing_sine(sim, piece, *at + (i - 1) * h, &sine)) return false;
+            p[i] = group < 0 ? sine * sine : sim->monitor.here[group];
         }
         const double bend = p[0] - 2 * p[1] + p[2];
         if (!(bend > 0)) break;
@@ -516,21 +636,37 @@ static bool find_position(lw_sim *sim, const lwi_crossing_path *path, double *at
     return true;
 }
 
+// Part of the last piece at which the sine of the polynomial is smallest: samples, then parabolas through pivots, which
+// narrow.
+static bool find_position(lw_sim *sim, const lwi_crossing_path *path, double *at)
+{
+    const lwi_crossing_piece *piece = &path->piece[path->npiece - 1];
+    double smallest = INFINITY, sine;
+    const bool known = find_between_nodes(&sim->passage.gauss.rule6, path, at);
+    for (int i = 0; i < POINTS && !known; i++) {
+        const double s = FIRST_POINT + i * POINTS_APART;
+        if (!lwi_crossing_sine(sim, piece, s, &sine)) return false;
+        if (sine < smallest) smallest = sine, *at = s;
+    }
+    return lwi_crossing_narrow(sim, piece, -1, known, at);
+}
+
 // The position on the path, the sine there, and the gap: the residual of the polynomial.
 static bool find_gap(lw_sim *sim, lwi_crossing_path *path)
 {
     lwi_gauss *g = &sim->passage.gauss;
     const lwi_crossing_piece *piece = &path->piece[path->npiece - 1];
     double at = 0.5;
-    if (!find_position(sim, path, &at) || !sine_of_polynomial(sim, piece, at, &path->sine))
+    if (!find_position(sim, path, &at) || !lwi_crossing_sine(sim, piece, at, &path->sine))
         return false;
     path->position = piece->t + at * piece->h;
+    path->npassed = 1;
     lwi_sim_take_motion(g->assembler, &g->node);
     path->gap = lwi_assembler_residual(g->assembler, false, NULL) / g->assembler->length;
     return true;
 }
 
-bool lwi_sim_attempt_path(lw_sim *sim, double D, double shrink)
+bool lwi_sim_attempt_path(lw_sim *sim, double offset, double h)
 {
     lwi_crossing *c = &sim->crossing;
     lwi_gauss *g = &sim->passage.gauss;
@@ -538,11 +674,10 @@ bool lwi_sim_attempt_path(lw_sim *sim, double D, double shrink)
     const int nx = g->work->layout.nx;
     const size_t bytes = (size_t)nx * sizeof *g->x;
     const lwi_snapshot *m = &c->at;
-    const double offset = D * (1 - shrink), h = 2 * D * shrink;
-    path->npiece = shrink < 1 ? 2 : 1;
+    path->npiece = offset > 0 ? 2 : 1;
     const bool here = !c->first && !g->own && lwi_gauss_close(g, m->t, sim->x, g->x);
     if (!here && !lwi_gauss_enter(g, c->first ? c->first : m, 0, g->x)) return false;
-    if (shrink < 1) {
+    if (offset > 0) {
         memcpy(path->piece[0].x0, g->x, bytes);
         const bool begins = !c->first && lwi_gauss_begin(g, m->t, g->x, sim->inputs);
         if (!lwi_gauss_step(g, &g->rule6, begins ? &g->rule1 : NULL, m, 0, offset, sim->inputs))
@@ -578,10 +713,10 @@ void lwi_crossing_keep_path(lwi_crossing *c)
     c->path = path;
 }
 
-static bool try_path(lw_sim *sim, double D, double shrink)
+bool lwi_crossing_try_path(lw_sim *sim, double offset, double h)
 {
     lwi_gauss *g = &sim->passage.gauss;
-    const bool done = lwi_sim_attempt_path(sim, D, shrink);
+    const bool done = lwi_sim_attempt_path(sim, offset, h);
     g->assembler->shift = NULL;
     return done && sim->crossing.path.node > MIN_AT_NODE * typical(sim);
 }
@@ -624,7 +759,7 @@ static bool keep_if_better(lw_sim *sim)
 
 // Links with a gap have no crossing, and a step over their bend is a rough one.  On rows that are shifted by the gap there
 // is one.
-static bool find_shifted_path(lw_sim *sim, double D, double shrink)
+static bool find_shifted_path(lw_sim *sim, double offset, double h)
 {
     lwi_crossing *c = &sim->crossing;
     lwi_assembler *a = sim->passage.gauss.assembler;
@@ -637,7 +772,7 @@ static bool find_shifted_path(lw_sim *sim, double D, double shrink)
         // the residuals are those of the position
         memcpy(path->shift, a->residual, (size_t)a->nrow * sizeof *path->shift);
         path->shifted = true;
-        if (!try_path(sim, D, shrink)) return false;
+        if (!lwi_crossing_try_path(sim, offset, h)) return false;
     }
     return keep_if_better(sim);
 }
@@ -647,7 +782,7 @@ static double find_middle(lw_sim *sim, double D)
 {
     lwi_crossing *c = &sim->crossing;
     c->path.shifted = false;
-    const bool done = lwi_sim_attempt_path(sim, D, 1) && find_gap(sim, &c->path);
+    const bool done = lwi_sim_attempt_path(sim, 0, 2 * D) && find_gap(sim, &c->path);
     const double after = (done ? c->path.position : c->found) - sim->t;
     return after > 0 ? after : D;
 }
@@ -661,10 +796,11 @@ static bool find_path(lw_sim *sim, double D)
         for (int i = 0; i < LWI_COUNT(shrinks); i++) {
             c->path.shifted = false;
             c->path.node = INFINITY;
-            const bool done = try_path(sim, D, shrinks[i]);
+            const double offset = D * (1 - shrinks[i]), h = 2 * D * shrinks[i];
+            const bool done = lwi_crossing_try_path(sim, offset, h);
             if (!(c->path.node > MIN_AT_NODE * typical(sim))) break;
             if (!done) continue;
-            if (!(shifted ? find_shifted_path(sim, D, shrinks[i]) : keep_if_better(sim))) continue;
+            if (!(shifted ? find_shifted_path(sim, offset, h) : keep_if_better(sim))) continue;
             if (c->best.estimate <= lwi_crossing_enough(&sim->options)) break;
         }
     return c->best.estimate < INFINITY;
@@ -701,19 +837,23 @@ static bool cross(lw_sim *sim, double limit)
     double D = c->position - sim->t, here, window;
     if (!observe(sim, sim->t, sim->x, LW_OBSERVE_TWIST, &c->at)) return false;
     const double rate = lwi_sine_rate(&sim->monitor.system, &c->at);
-    if (c->estimated != sim->t && estimate_position(sim, &c->at, sim->x, rate, &here, &window) &&
-        here > 0 && fabs(here - D) > DIFFERENT * here && sim->t + 2 * here <= limit)
+    const bool known = c->estimated == sim->t && c->ngroup == 1; // crossing.ahead too
+    for (int k = 0; k < c->ngroup; k++) c->wanted[k] = true;
+    if (!known && estimate_position(sim, &c->at, sim->x, rate, &here, &window) && here > 0 &&
+        fabs(here - D) > DIFFERENT * here && sim->t + 2 * here <= limit)
         D = here;
     if (g->own) g->work->mode = sim->work->mode;
     lwi_gauss_keep(g);
     c->best.estimate = INFINITY;
     c->best.npiece = 1;
     c->found = -INFINITY;
-    bool found = INNERMOST * c->last.sine > MIN_AT_NODE * typical(sim);
+    bool found =
+        !lwi_crossing_several(sim, D) && INNERMOST * c->last.sine > MIN_AT_NODE * typical(sim);
     if (found && !find_path(sim, D)) {
         const double after = find_middle(sim, D);
         found = after != D && sim->t + 2 * after <= limit && find_path(sim, after);
     }
+    if (!found) found = lwi_crossing_find_path(sim, rate, limit);
     const lwi_crossing_piece *last = &c->best.piece[c->best.npiece - 1];
     const double end = last->t + last->h;
     found = found && lwi_sim_enter_path_end(sim, end);
@@ -727,7 +867,8 @@ static void note(lw_sim *sim)
 {
     lwi_crossing *c = &sim->crossing;
     const lwi_crossing_path *p = &c->best;
-    if (!c->count++) c->entry = p->position, c->edge = p->edge;
+    if (c->count == 0) c->entry = p->position, c->edge = p->edge;
+    c->count += p->npassed;
     c->estimate = fmax(c->estimate, p->estimate);
     c->gap = fmax(c->gap, p->gap);
 }

@@ -138,7 +138,7 @@ static bool try_path(lw_sim *sim, const lwi_snapshot *m, double distance, double
     const lw_options *o = &sim->options;
     guess(sim, m, distance / (h * lwi_sine_rate(&sim->monitor.system, m)));
     c->path.shifted = false;
-    if (!lwi_sim_attempt_path(sim, 0.5 * h, 1)) return false;
+    if (!lwi_sim_attempt_path(sim, 0, h)) return false;
     c->path.estimate = lwi_crossing_longer(c->path.estimate);
     if (!(c->path.estimate < fmin(lwi_crossing_accepted(o), c->best.estimate))) return false;
     lwi_crossing_keep_path(c);

@@ -7,6 +7,7 @@
 // Hermite cubics (angles are smooth even if poses rotate by several radians), projected onto the constraints.  So a
 // step over a singular position is detected as well.  The monitor does not change the results of a run.
 #include "system/singular.h"
+#include "simulate/independent_loops.h"
 #include "simulate/simulation.h"
 
 #include "spatial/rotation.h"
@@ -67,12 +68,34 @@ static lw_status create_sample(const lw_model *model, lwi_arena *arena, lwi_moni
     return sample->rate && sample->v && sample->quat_rate ? LW_OK : LW_ERR_MEMORY;
 }
 
+// Groups of loops that share no joint, where there are several.
+static lw_status create_groups(const lw_model *model, lwi_arena *arena, lwi_monitor *monitor)
+{
+    const lwi_system *s = &monitor->system;
+    const int nedge = s->plan.graph.nedge;
+    int *of = LWI_PUSH(arena, int, model->njoint + model->ncoupling);
+    if (!of) return LW_ERR_MEMORY;
+    TRY(lwi_independent_loops(model, &arena->allocator, of, &monitor->ngroup));
+    if (monitor->ngroup < 2) monitor->ngroup = 0;
+    if (monitor->ngroup == 0) return LW_OK;
+    monitor->group = LWI_PUSH(arena, int, nedge);
+    monitor->here = LWI_PUSH(arena, double, monitor->ngroup);
+    monitor->seen_here = LWI_PUSH(arena, double, monitor->ngroup);
+    if (!monitor->group || !monitor->here || !monitor->seen_here) return LW_ERR_MEMORY;
+    for (int e = 0; e < nedge; e++) {
+        const int j = s->edge_joint[e];
+        monitor->group[e] = of[j >= 0 ? j : model->njoint - 1 - j];
+    }
+    return LW_OK;
+}
+
 lw_status lwi_monitor_create(const lw_model *model, lwi_shared *shared, lwi_arena *arena,
                              lwi_monitor *monitor)
 {
     *monitor = (lwi_monitor){.smallest = INFINITY, .known.t = NAN, .seen.t = NAN};
     if (model->nloop == 0 && model->ncoupling == 0) return LW_OK; // a tree has no such positions
     TRY(lwi_system_create_common(model, shared, arena, &monitor->system));
+    TRY(create_groups(model, arena, monitor));
     for (int i = 0; i < LWI_COUNT(monitor->sample); i++)
         TRY(create_sample(model, arena, &monitor->sample[i]));
     TRY(create_sample(model, arena, &monitor->now));
@@ -88,13 +111,18 @@ lw_status lwi_monitor_create(const lw_model *model, lwi_shared *shared, lwi_aren
 
 // ---------------------------------------------------------------------------------------- samples
 
-// The smallest kept pivot at the motion of the system; 1 if positions are not finite.
-static double pivot_here(lwi_system *s, double t, int *edge)
+// The smallest kept pivot at the motion of the system; 1 if positions are not finite.  Those of groups of loops are in
+// monitor->here.
+static double pivot_here(lwi_monitor *monitor, double t, int *edge)
 {
+    lwi_system *s = &monitor->system;
     lwi_system_rows(s, t);
     lwi_system_geometric(s);
+    for (int g = 0; g < monitor->ngroup; g++) monitor->here[g] = 1;
     const lw_status status = lwi_elim_check_pivots(s->elim);
     if (status != LW_OK && status != LW_ERR_SINGULAR) return 1;
+    if (monitor->ngroup)
+        lwi_elim_loop_pivots(s->elim, monitor->ngroup, monitor->group, monitor->here);
     const lwi_elim_pivot_info pivots = lwi_elim_pivots(s->elim);
     *edge = pivots.edge;
     return fmax(0, pivots.min);
@@ -141,6 +169,7 @@ double lwi_monitor_pivot(lwi_monitor *monitor, const lwi_snapshot *m, int *edge)
 {
     const lw_model *model = monitor->system.model;
     lwi_monitor_sample *seen = &monitor->seen;
+    const size_t groups = (size_t)monitor->ngroup * sizeof *monitor->here;
     lwi_system_from_snapshot(&monitor->system, m);
     if (!is_seen_snapshot(monitor, m)) {
         seen->t = m->t;
@@ -149,7 +178,10 @@ double lwi_monitor_pivot(lwi_monitor *monitor, const lwi_snapshot *m, int *edge)
             v3_copy(seen->r[k], m->r[model->node[k].body]);
             memcpy(seen->quat[k], m->quat[model->node[k].body], sizeof seen->quat[k]);
         }
-        seen->pivot = pivot_here(&monitor->system, m->t, &seen->edge);
+        seen->pivot = pivot_here(monitor, m->t, &seen->edge);
+        if (groups) memcpy(monitor->seen_here, monitor->here, groups);
+    } else if (groups) {
+        memcpy(monitor->here, monitor->seen_here, groups);
     }
     *edge = seen->edge;
     return seen->pivot;
@@ -208,7 +240,7 @@ static double pivot_between(lwi_monitor *monitor, const lwi_monitor_sample *from
     interpolate(s->model, from, from + 1, t, &monitor->between);
     place(monitor, &monitor->between);
     lwi_system_close(s, t, 1e-9 * s->length, CLOSING);
-    return pivot_here(s, t, edge);
+    return pivot_here(monitor, t, edge);
 }
 
 static void record(lwi_monitor *monitor, double t, double pivot, int edge)
@@ -370,7 +402,7 @@ static void append(lwi_monitor *monitor, lwi_monitor_sample *fresh)
         last->pivot = monitor->seen.pivot, last->edge = monitor->seen.edge;
     } else {
         place(monitor, last);
-        last->pivot = pivot_here(&monitor->system, last->t, &last->edge);
+        last->pivot = pivot_here(monitor, last->t, &last->edge);
     }
     monitor->largest = fmax(monitor->largest, last->pivot);
     if (monitor->count == LWI_COUNT(monitor->sample)) check_middle(monitor);
@@ -582,7 +614,7 @@ lw_status lwi_sim_check_begin(lw_sim *sim)
     const double change = largest_change(sim->model, &sim->snapshot, &speed, &body);
     if (!(change > MAX_CHANGE * speed)) return LW_OK;
     lwi_system_from_snapshot(&monitor->system, &sim->snapshot);
-    const double pivot = pivot_here(&monitor->system, sim->t, &edge);
+    const double pivot = pivot_here(monitor, sim->t, &edge);
     const lw_status status =
         lwi_singular_fail_speeds(sim->model, monitor->system.edge_joint[edge], sim->t, pivot, body,
                                  change, "", &sim->work->error);
@@ -643,7 +675,7 @@ lw_status lwi_sim_explain(lw_sim *sim, lw_status status)
         return status;
     lwi_system_from_snapshot(s, &sim->snapshot);
     // without projection: next to a dead point, a position error of d is corrected by a motion of sqrt(d)
-    const double pivot = pivot_here(s, sim->t, &edge);
+    const double pivot = pivot_here(monitor, sim->t, &edge);
     if (!(pivot < LWI_MONITOR_NEAR * monitor->largest)) return status;
     const int joint = s->edge_joint[edge];
     if (sim->model->driven && lwi_system_unmet(s, pivot) > MAX_UNMET)

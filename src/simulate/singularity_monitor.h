@@ -37,6 +37,9 @@ typedef struct lwi_monitor {
     double entry;          ///< first time close to one
     int edge;              ///< of `smallest`
     long times;            ///< number of samples close to one
+    int ngroup;            ///< groups of loops that share no joint; 0 if there is only one
+    int *group;            ///< [edges] of each edge; -1: in no loop
+    double *here, *seen_here; ///< [ngroup] smallest pivot of each, as of the last one; of `seen`
 } lwi_monitor;
 
 /** Memory and ranks of a mechanism with loops or couplings. */

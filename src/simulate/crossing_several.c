@@ -1,0 +1,235 @@
+// crossing_several.c -- steps across the singular positions of several loops.
+//
+// Loops that share no joint have separate singular positions, which may be passed one soon after the other: the nodes of
+// the step across one are then next to another.  The nodes of Gauss steps leave gaps, so that length and begin of a step can
+// be chosen with all positions in gaps, or beyond an end that is far enough from them for the next step across to begin
+// there.  The time and the rate of each sine are those of the pivots at the nodes of the last attempt, at first
+// those of motions to both sides of the present one.
+#include "simulate/simulation.h"
+
+#include <math.h>
+
+// Distances of positions from nodes and from ends of a step, in widths of their windows: the sine at a node, relative to that
+// where the window begins, and at an end from which nodes of the next step are as far.
+#define NODE 0.1
+#define END 0.4
+// Where no step keeps so far, it may come nearer by this factor.
+#define NEARER 0.6
+// Errors of times to positions that are estimated from one motion.
+#define UNSURE 0.3
+// Lengths of steps that are tried, each by this factor shorter than the one before; how many, and with how many begins.
+#define SHORTER 0.82
+enum { LENGTHS = 12, BEGINS = 48 };
+// The largest error that is accepted: a run that has no step across stops or leaves its branch.
+#define ACCEPTED 1e-6
+// Positions are known from nodes to this part of a step beyond its ends.
+#define BEYOND 0.3
+
+lw_status lwi_crossing_create_groups(lw_sim *sim)
+{
+    lwi_crossing *c = &sim->crossing;
+    lwi_arena *arena = &sim->arena;
+    const int n = c->ngroup = sim->monitor.ngroup > 1 ? sim->monitor.ngroup : 1;
+    c->wanted = LWI_PUSH(arena, bool, n);
+    c->ahead = LWI_PUSH(arena, lwi_crossing_ahead, n);
+    c->pivot = LWI_PUSH(arena, double, 7 * n);
+    c->sample = LWI_PUSH(arena, double, (LWI_CROSSING_PIECES + 1) * n);
+    c->at_pivot = LWI_PUSH(arena, double, n);
+    c->last_pivot = LWI_PUSH(arena, double, n);
+    c->at_node = LWI_PUSH(arena, double, LWI_GAUSS_STAGES *n);
+    if (!c->wanted || !c->ahead || !c->pivot || !c->sample || !c->at_pivot || !c->last_pivot ||
+        !c->at_node)
+        return LW_ERR_MEMORY;
+    for (int k = 0; k < n; k++) c->wanted[k] = true;
+    return LW_OK;
+}
+
+// --------------------------------------------------------------------------------- positions ahead
+
+static void sort(lwi_crossing *c)
+{
+    for (int i = 1; i < c->nahead; i++) {
+        const lwi_crossing_ahead a = c->ahead[i];
+        int k = i;
+        for (; k > 0 && c->ahead[k - 1].after > a.after; k--) c->ahead[k] = c->ahead[k - 1];
+        c->ahead[k] = a;
+    }
+}
+
+bool lwi_crossing_several(lw_sim *sim, double D)
+{
+    lwi_crossing *c = &sim->crossing;
+    int n = 0, within = 0;
+    for (int i = 0; i < c->nahead; i++)
+        if (c->ahead[i].after > 0) c->ahead[n++] = c->ahead[i];
+    c->nahead = n;
+    sort(c);
+    for (int i = 0; i < n; i++)
+        within += (1 - UNSURE) * c->ahead[i].after < 2 * D + END * c->ahead[i].window;
+    if (within == 0) c->nahead = 0; // those are of later steps
+    return within > 1;
+}
+
+// The minimum of a group's pivot from those at the nodes of the last step: the part of the step at which it is, the sine, and
+// its rate next to it per step.  False: there is none.
+static bool find_minimum(const lw_sim *sim, int group, double *at, double *sine, double *slope)
+{
+    const lwi_crossing *c = &sim->crossing;
+    const lwi_gauss_rule *rule = &sim->passage.gauss.rule6;
+    int k = 1;
+    double p[3], s[3];
+    for (int i = 1; i < rule->stages - 1; i++)
+        if (c->at_node[i * c->ngroup + group] < c->at_node[k * c->ngroup + group]) k = i;
+    for (int i = 0; i < 3; i++)
+        s[i] = rule->c[k - 1 + i], p[i] = c->at_node[(k - 1 + i) * c->ngroup + group];
+    const double below = (p[1] - p[0]) / (s[1] - s[0]), above = (p[2] - p[1]) / (s[2] - s[1]);
+    const double bend = (above - below) / (s[2] - s[0]);
+    if (!(bend > 0)) return false;
+    *at = 0.5 * (s[0] + s[1] - below / bend);
+    *sine = sqrt(fmax(0, p[0] - bend * (s[0] - *at) * (s[0] - *at)));
+    *slope = sqrt(bend);
+    return true;
+}
+
+// Times and windows of positions as the last attempt shows them.
+static void correct_positions(lw_sim *sim)
+{
+    lwi_crossing *c = &sim->crossing;
+    const lwi_crossing_path *path = &c->path;
+    const lwi_crossing_piece *piece = &path->piece[path->npiece - 1];
+    const double window = LWI_CROSSING_WINDOW * lwi_crossing_typical(sim);
+    if (!(path->node > 0 && path->node < INFINITY)) return;
+    for (int g = 0; g < c->ngroup; g++) {
+        double at, sine, slope;
+        if (!find_minimum(sim, g, &at, &sine, &slope)) continue;
+        if (!(sine < LWI_CROSSING_TURNS * window && at > -BEYOND && at < 1 + BEYOND)) continue;
+        const lwi_crossing_ahead a = {.group = g,
+                                      .after = piece->t + at * piece->h - sim->t,
+                                      .window = window / slope * piece->h};
+        int i = 0;
+        while (i < c->nahead && c->ahead[i].group != g) i++;
+        if (!(a.after > 0)) continue;
+        c->ahead[i] = a;
+        if (i == c->nahead) c->nahead++;
+    }
+    sort(c);
+}
+
+// -------------------------------------------------------------------------------------- one step
+
+static double nearest_node(const lwi_gauss_rule *rule, double at)
+{
+    double nearest = INFINITY;
+    for (int i = 0; i < rule->stages; i++) nearest = fmin(nearest, fabs(rule->c[i] - at));
+    return nearest;
+}
+
+// How far a step keeps from all positions, relative to the smallest distances allowed.
+static double clearance(const lw_sim *sim, double offset, double h)
+{
+    const lwi_crossing *c = &sim->crossing;
+    const lwi_gauss *g = &sim->passage.gauss;
+    double smallest = INFINITY;
+    for (int i = 0; i < c->nahead; i++) {
+        const lwi_crossing_ahead *a = &c->ahead[i];
+        const double at = (a->after - offset) / h;
+        const double node = fmin(nearest_node(&g->rule4, at), nearest_node(&g->rule6, at));
+        smallest = fmin(smallest, node * h / (NODE * a->window));
+        smallest = fmin(smallest, fabs(1 - at) * h / (END * a->window));
+        if (offset > 0) smallest = fmin(smallest, fabs(at) * h / (END * a->window));
+    }
+    return smallest;
+}
+
+// The begin of a step of length h across the first position, so that it keeps far from all; false: there is none.
+static bool find_begin(const lw_sim *sim, double h, double latest, double allowed, double *offset)
+{
+    const double first = sim->crossing.ahead[0].after;
+    double best = allowed;
+    bool found = false;
+    for (int i = 0; i < BEGINS; i++) {
+        const double begin = first * i / BEGINS;
+        if (begin + h > latest || begin + h <= first) continue;
+        const double smallest = clearance(sim, begin, h);
+        if (smallest > best) best = smallest, *offset = begin, found = true;
+    }
+    return found;
+}
+
+// The gap, the positions and the smallest sine on the last piece of the path.
+static bool find_gaps(lw_sim *sim)
+{
+    lwi_crossing *c = &sim->crossing;
+    lwi_crossing_path *path = &c->path;
+    lwi_gauss *g = &sim->passage.gauss;
+    const lwi_crossing_piece *piece = &path->piece[path->npiece - 1];
+    path->npassed = 0, path->gap = 0, path->sine = INFINITY, path->position = INFINITY;
+    for (int i = 0; i < c->nahead; i++) {
+        const lwi_crossing_ahead *a = &c->ahead[i];
+        double at = (sim->t + a->after - piece->t) / piece->h, sine;
+        if (!(at > 0 && at < 1)) continue;
+        if (!lwi_crossing_narrow(sim, piece, c->ngroup > 1 ? a->group : -1, 1, &at) ||
+            !lwi_crossing_sine(sim, piece, at, &sine))
+            return false;
+        const double pivot = c->ngroup > 1 ? sim->monitor.here[a->group] : sine * sine;
+        path->npassed += pivot < LWI_MONITOR_NEAR * sim->monitor.largest;
+        path->position = fmin(path->position, piece->t + at * piece->h);
+        path->sine = fmin(path->sine, sqrt(pivot));
+        lwi_sim_take_motion(g->assembler, &g->node);
+        path->gap = fmax(path->gap,
+                         lwi_assembler_residual(g->assembler, false, NULL) / g->assembler->length);
+    }
+    return path->sine < INFINITY;
+}
+
+static bool keep_if_better(lw_sim *sim)
+{
+    lwi_crossing *c = &sim->crossing;
+    lwi_crossing_path *path = &c->path;
+    if (!(path->estimate < LWI_CROSSING_LARGEST_DIFFERENCE)) return false;
+    if (!find_gaps(sim) || !(path->gap <= LWI_CROSSING_LARGEST_GAP)) return false;
+    const double accepted = fmax(lwi_crossing_accepted(&sim->options), ACCEPTED);
+    if (!(path->estimate < fmin(accepted, c->best.estimate))) return false;
+    lwi_crossing_keep_path(c);
+    return true;
+}
+
+// From the present time to the last window of those that overlap, at smallest across the first position.
+static double reach(const lwi_crossing *c)
+{
+    double end = 0;
+    for (int i = 0; i < c->nahead; i++) {
+        const lwi_crossing_ahead *a = &c->ahead[i];
+        if (i > 0 && !(a->after - a->window < end)) break;
+        end = fmax(end, a->after + a->window);
+    }
+    return fmax(end, 2 * c->ahead[0].after);
+}
+
+// Tries lengths from the longest on.
+static void try_lengths(lw_sim *sim, double longest, double latest, double allowed)
+{
+    lwi_crossing *c = &sim->crossing;
+    double h = longest, offset;
+    for (int i = 0; i < LENGTHS; i++, h *= SHORTER) {
+        if (!find_begin(sim, h, latest, allowed, &offset)) continue;
+        c->path.shifted = false;
+        c->path.node = INFINITY;
+        const bool done = lwi_crossing_try_path(sim, offset, h);
+        correct_positions(sim);
+        if (!done || !keep_if_better(sim)) continue;
+        if (c->best.estimate <= lwi_crossing_enough(&sim->options)) return;
+    }
+}
+
+bool lwi_crossing_find_path(lw_sim *sim, double rate, double limit)
+{
+    lwi_crossing *c = &sim->crossing;
+    const double latest = fmin(limit - sim->t, 2 * LWI_CROSSING_FARTHEST / rate);
+    if (c->nahead == 0) return false;
+    const double longest = fmin(reach(c), latest);
+    try_lengths(sim, longest, latest, 1);
+    if (!(c->best.estimate <= lwi_crossing_accepted(&sim->options)))
+        try_lengths(sim, longest, latest, NEARER);
+    return c->best.estimate < INFINITY;
+}

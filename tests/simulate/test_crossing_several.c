@@ -1,0 +1,208 @@
+// test_crossing_several.c -- loops that share no joint pass singular positions one soon after the other.
+//
+// Without gravity the cranks of a parallelogram rotate at a constant speed, and all of its rods are in a line where they lie on
+// the ground's.  Each loop has to pass there as if it were alone.
+#include "simulate/independent_loops.h"
+#include "simulate/simulation.h"
+#include "support/given.h"
+#include "support/mechanism.h"
+
+#include <float.h>
+
+#define SPEED 5.0
+// Angles may be off by so many tolerances at the end.
+#define TOLERANCES 100
+#define FIRST 0.24 // time of the first position [s]
+
+static void add_hinge(lw_builder *b, const char *name, lw_body body1, lw_body body2, double x,
+                      double y, double speed)
+{
+    lwt_add(b, &(lw_joint_desc){.name = name,
+                                .type = LW_JOINT_REVOLUTE,
+                                .body1 = body1,
+                                .body2 = body2,
+                                .at = {x, y, 0},
+                                .axis = {0, 0, 1},
+                                .has_qd = speed != 0,
+                                .qd = {speed}});
+}
+
+// A parallelogram on `base`, with its rods in a line at the time `passes`.
+static void add_parallelogram(lw_builder *b, int k, lw_body base, double passes)
+{
+    const double angle = SPEED * passes, x0 = 3 * k, crank = 0.6, ground = 1 + 0.1 * k;
+    const double x = x0 + crank * cos(angle), y = crank * sin(angle);
+    char name[7][64];
+    static const char *const part[] = {"crank", "coupler", "rocker", "A", "B", "C", "D"};
+    for (int i = 0; i < 7; i++) snprintf(name[i], sizeof name[i], "%s%d", part[i], k);
+    const lw_body rod[] = {lwt_rod(b, name[0], x0, 0, x, y, 1),
+                           lwt_rod(b, name[1], x, y, x + ground, y, 1),
+                           lwt_rod(b, name[2], x0 + ground, 0, x + ground, y, 1)};
+    add_hinge(b, name[3], base, rod[0], x0, 0, -SPEED);
+    add_hinge(b, name[4], rod[0], rod[1], x, y, 0);
+    add_hinge(b, name[5], rod[1], rod[2], x + ground, y, 0);
+    add_hinge(b, name[6], base, rod[2], x0 + ground, 0, 0);
+}
+
+static lw_model *parallelograms(int n, const double *passes)
+{
+    lw_builder *b = lwt_builder();
+    lw_builder_gravity(b, (lw_vec3){0, 0, 0});
+    for (int k = 0; k < n; k++) add_parallelogram(b, k, lwt_ground, passes[k]);
+    return lwt_model(b);
+}
+
+static lw_sim *simulation(const lw_model *model, const char *formulation, const char *tolerance,
+                          const char *threads)
+{
+    const char *integrator = strtod(tolerance, NULL) < 1e-9 ? "verner87" : "dopri5";
+    return lwt_simulate(model, LWT_SETTINGS("formulation", formulation, "integrator", integrator,
+                                            "rtol", tolerance, "atol", tolerance, "threads",
+                                            threads, "max_steps", "3000"));
+}
+
+// Largest error of a rod's angle.
+static double error_of(lw_sim *sim, int n, const double *passes)
+{
+    const lw_observation *o;
+    double largest = 0;
+    lwt_ok(lw_sim_observe(sim, LW_OBSERVE_TWIST, &o), lw_sim_error(sim));
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < 3; i++) {
+            const double *quat = o->quaternion[1 + 3 * k + i];
+            const double angle = i == 1 ? 0 : SPEED * (passes[k] - lw_sim_time(sim));
+            const double off = remainder(2 * atan2(quat[3], quat[0]) - angle, 2 * acos(-1));
+            largest = fmax(largest, fabs(off));
+        }
+    return largest;
+}
+
+static void check_passages(int n, const double *passes, const char *formulation,
+                           const char *tolerance)
+{
+    lw_model *model = parallelograms(n, passes);
+    lw_sim *sim = simulation(model, formulation, tolerance, "1");
+    lwt_ok(lw_sim_step(sim, 0.45), lw_sim_error(sim));
+    const double wrong = error_of(sim, n, passes);
+    if (getenv("LW_SHOW"))
+        printf("%s %s %g %g: %.1e, %ld passed, estimate %.1e\n", formulation, tolerance,
+               passes[1] - passes[0], passes[n - 1] - passes[0], wrong, sim->crossing.count,
+               sim->crossing.estimate);
+    const double limit = fmax(1e-9, TOLERANCES * strtod(tolerance, NULL));
+    if (!(wrong < limit) || sim->crossing.count != n || sim->monitor.times)
+        fail_msg("%s %s, positions %g and %g s after the first: %ld of %d passed, %ld times close "
+                 "to one, angles off by %.2e",
+                 formulation, tolerance, passes[1] - passes[0], passes[n - 1] - passes[0],
+                 sim->crossing.count, n, sim->monitor.times, wrong);
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
+static const double apart[] = {0, 1e-6, 1e-3, 4e-3, 8e-3, 0.012, 0.016, 0.02, 0.03, 0.045};
+
+static void two_loops_pass_as_each_alone(void **state)
+{
+    (void)state;
+    static const char *const formulations[] = {"rcr", "dca"};
+    for (int i = 0; i < LWI_COUNT(apart); i++)
+        for (int f = 0; f < 2; f++) {
+            const double passes[] = {FIRST, FIRST + apart[i]};
+            check_passages(2, passes, formulations[f], "1e-12");
+            check_passages(2, passes, formulations[f], "1e-9");
+        }
+}
+
+static void three_loops_pass_as_each_alone(void **state)
+{
+    (void)state;
+    for (int i = 0; i < LWI_COUNT(apart); i++)
+        for (int k = 1; k < LWI_COUNT(apart); k += 2) {
+            const double passes[] = {FIRST, FIRST + apart[i], FIRST + apart[i] + apart[k]};
+            check_passages(3, passes, "rcr", "1e-12");
+        }
+}
+
+// The same bits on any number of threads.
+static void passages_do_not_depend_on_threads(void **state)
+{
+    (void)state;
+    const double passes[] = {FIRST, FIRST + 0.012, FIRST + 0.02};
+    lw_model *model = parallelograms(3, passes);
+    double kept[2][64];
+    for (int i = 0; i < 2; i++) {
+        lw_sim *sim = simulation(model, "dca", "1e-12", i ? "3" : "1");
+        lwt_ok(lw_sim_step(sim, 0.45), lw_sim_error(sim));
+        assert_int_equal(sim->crossing.count, 3);
+        assert_true(sim->work->layout.nx <= 64);
+        memset(kept[i], 0, sizeof kept[i]);
+        memcpy(kept[i], sim->x, (size_t)sim->work->layout.nx * sizeof *sim->x);
+        lw_sim_destroy(sim);
+    }
+    assert_memory_equal(kept[0], kept[1], sizeof kept[0]);
+    lw_model_destroy(model);
+}
+
+// ------------------------------------------------------------------------------------------- groups
+
+// Chains of loops that share a rod are one group; others, also on the same body, are not.
+static void loops_that_share_joints_are_a_group(void **state)
+{
+    (void)state;
+    lw_builder *b = lwt_builder();
+    int group[64], count;
+    const lw_body car = lwt_rod(b, "car", -1, -1, 9, -1, 5);
+    add_hinge(b, "axle", lwt_ground, car, 0, -1, 0);
+    add_parallelogram(b, 0, car, FIRST);
+    add_parallelogram(b, 1, car, FIRST);
+    add_parallelogram(b, 2, lwt_ground, FIRST);
+    // a second coupler of loop 2, and a tail without a loop
+    const double angle = SPEED * FIRST, x = 6 + 0.3 * cos(angle), y = 0.3 * sin(angle);
+    const lw_body more = lwt_rod(b, "more", x, y, x + 1.2, y, 1),
+                  tail = lwt_rod(b, "tail", x, y, x, y - 1, 1);
+    add_hinge(b, "E", (lw_body){8}, more, x, y, 0);
+    add_hinge(b, "F", more, (lw_body){10}, x + 1.2, y, 0);
+    add_hinge(b, "G", more, tail, x, y, 0);
+    lw_model *model = lwt_model(b);
+    assert_int_equal(model->njoint, 1 + 12 + 3);
+    assert_int_equal(lwi_independent_loops(model, NULL, group, &count), LW_OK);
+    assert_int_equal(count, 3);
+    for (int k = 0; k < 3; k++)
+        for (int i = 1; i < 4; i++) assert_int_equal(group[1 + 4 * k + i], group[1 + 4 * k]);
+    assert_int_equal(group[0], -1);
+    assert_true(group[1] >= 0 && group[5] >= 0 && group[9] >= 0);
+    assert_true(group[1] != group[5] && group[5] != group[9] && group[1] != group[9]);
+    assert_int_equal(group[13], group[9]);
+    assert_int_equal(group[14], group[9]);
+    assert_int_equal(group[15], -1);
+    lw_model_destroy(model);
+}
+
+// A gear between two loops makes them one group.
+static void couplings_join_loops(void **state)
+{
+    (void)state;
+    int group[64], count;
+    lw_builder *b = lwt_builder();
+    add_parallelogram(b, 0, lwt_ground, FIRST);
+    add_parallelogram(b, 1, lwt_ground, FIRST);
+    const double ratio[] = {0, 1};
+    lwt_coupling(
+        b, &(lw_coupling_desc){.joint = {4}, .of = {0}, .polynomial = ratio, .npolynomial = 2});
+    lw_model *model = lwt_model(b);
+    assert_int_equal(lwi_independent_loops(model, NULL, group, &count), LW_OK);
+    assert_int_equal(count, 1);
+    for (int i = 0; i < 9; i++) assert_int_equal(group[i], 0);
+    lw_model_destroy(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_loops_pass_as_each_alone),
+        cmocka_unit_test(three_loops_pass_as_each_alone),
+        cmocka_unit_test(passages_do_not_depend_on_threads),
+        cmocka_unit_test(loops_that_share_joints_are_a_group),
+        cmocka_unit_test(couplings_join_loops),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
