@@ -1,6 +1,8 @@
 // slope_sides.c -- what two sides of a slope have in common.
 #include "analysis/slope_sides.h"
 
+#include "model/forces/servo_law.h"
+
 #include <string.h>
 
 bool lwi_sides_same_numbers(const double *a, const double *b, int n)
@@ -99,6 +101,17 @@ bool lwi_sides_same_at_all_times(const lw_model *a, const lw_model *b)
     for (int j = 0; same && a->driven && j < a->njoint; j++)
         same = same_joint(&a->joint[j], &b->joint[j]);
     return same;
+}
+
+bool lwi_sides_servos_differ(const lwi_force *a, const lwi_force *b)
+{
+    const lwi_servo_par *x = a->par, *y = b->par;
+    const double own[] = {x->stall, x->per_speed, x->per_lag, x->effort_rate},
+                 other[] = {y->stall, y->per_speed, y->per_lag, y->effort_rate};
+    bool same = x->n == y->n && memcmp(&x->law, &y->law, sizeof x->law) == 0 &&
+                lwi_sides_same_numbers(own, other, LWI_COUNT(own));
+    for (int k = 0; same && k < x->n; k++) same = x->share[k].c == y->share[k].c;
+    return !same;
 }
 
 bool lwi_sides_may_pause(const lwi_force *a, const lwi_force *b)

@@ -12,6 +12,8 @@ bool lwi_sides_formulas_differ(const lw_model *a, const lw_model *b);
 bool lwi_sides_same_at_all_times(const lw_model *a, const lw_model *b);
 /** May the force be without effect at a state, as a slack tendon, and is it not known to have the same parameters? */
 bool lwi_sides_may_pause(const lwi_force *a, const lwi_force *b);
+/** Do two servos differ, apart from the numbers of formulas that they follow? */
+bool lwi_sides_servos_differ(const lwi_force *a, const lwi_force *b);
 /** Markers are read by columns alone. */
 bool lwi_sides_markers_differ(const lw_model *a, const lw_model *b);
 /** So are measures: their formulas have the values of parameters. */

@@ -526,9 +526,83 @@ static void test_long_run(void **state)
     lw_model_destroy(model);
 }
 
+// Servos behind a lag, on the sum of two coordinates and on a joint that closes a loop: they have no effort at the start,
+// where a factor has no effect.
+static const char lag_of_sum[] =
+    "linkwork: 1\n"
+    "gravity: [0, 0, -9.81]\n"
+    "parameters: {factor: 1.3, gear: 1.1, kp: 7}\n"
+    "functions: {wanted: {type: constant, value: 0.5}}\n"
+    "bodies:\n"
+    "  a: {mass: 1, com: [0.3, 0, 0], inertia: [0.1, 0.1, 0.1, 0, 0, 0]}\n"
+    "  b: {mass: 1, com: [0.3, 0, 0], inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [0.6, 0, 0]}\n"
+    "joints:\n"
+    "  A: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, 1, 0], q: [0.3]}\n"
+    "  B: {type: revolute, between: [a, b], at: [0.6, 0, 0], axis: [0, 1, 0], q: [0.3]}\n"
+    "forces:\n"
+    "  servo: {type: servo, of: [{joint: A, factor: factor}, {joint: B, factor: 2}], gear: gear,\n"
+    "    target: wanted, kp: kp, kd: 1, lag: 0.1}\n"
+    "measures: {a: joint.A.q0, b: joint.B.qd0}\n"
+    "simulation: {duration: 0.4}\n";
+
+static const char lag_on_cut[] =
+    "linkwork: 1\n"
+    "gravity: [0, -9.81, 0]\n"
+    "parameters: {gear: 3, mass: 1}\n"
+    "functions: {wanted: {type: constant, value: 0.5}}\n"
+    "bodies:\n"
+    "  a: {mass: 0.4, inertia: [0, 0.005, 0.005, 0, 0, 0], position: [0, 0.2, 0]}\n"
+    "  b: {mass: mass, inertia: [0, 0.08, 0.08, 0, 0, 0], position: [0.5, 0.4, 0]}\n"
+    "  c: {mass: 0.5, inertia: [0, 0.01, 0.01, 0, 0, 0], position: [1, 0.2, 0]}\n"
+    "joints:\n"
+    "  A: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, 0, 1]}\n"
+    "  B: {type: revolute, between: [a, b], at: [0, 0.4, 0], axis: [0, 0, 1]}\n"
+    "  C: {type: revolute, between: [b, c], at: [1, 0.4, 0], axis: [0, 0, 1], cut: always}\n"
+    "  D: {type: revolute, between: [ground, c], at: [1, 0, 0], axis: [0, 0, 1]}\n"
+    "forces:\n"
+    "  servo: {type: servo, joint: C, gear: gear, target: wanted, kp: 5, kd: 1, lag: 0.1}\n"
+    "measures: {a: joint.A.q0, y: body.b.y}\n"
+    "simulation: {duration: 0.4}\n";
+
+// A limit of a joint that closes a loop, out of contact at the start.
+static const char limit_on_cut[] =
+    "linkwork: 1\n"
+    "gravity: [3, -9.81, 0]\n"
+    "parameters: {k: 300}\n"
+    "bodies:\n"
+    "  a: {mass: 0.4, inertia: [0, 0.005, 0.005, 0, 0, 0], position: [0, 0.2, 0]}\n"
+    "  b: {mass: 1, inertia: [0, 0.08, 0.08, 0, 0, 0], position: [0.5, 0.4, 0]}\n"
+    "  c: {mass: 0.5, inertia: [0, 0.01, 0.01, 0, 0, 0], position: [1, 0.2, 0]}\n"
+    "joints:\n"
+    "  A: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, 0, 1]}\n"
+    "  B: {type: revolute, between: [a, b], at: [0, 0.4, 0], axis: [0, 0, 1]}\n"
+    "  C: {type: revolute, between: [b, c], at: [1, 0.4, 0], axis: [0, 0, 1], cut: always,\n"
+    "    limits: {q0: {lower: -0.3, upper: 0.3, stiffness: k}}}\n"
+    "  D: {type: revolute, between: [ground, c], at: [1, 0, 0], axis: [0, 0, 1]}\n"
+    "measures: {a: joint.A.q0}\n"
+    "simulation: {duration: 0.5}\n";
+
+static void test_servos_behind_a_lag(void **state)
+{
+    (void)state;
+    static const char *const of_sum[] = {"factor", "gear", "kp"}, *const on_cut[] = {"gear",
+                                                                                     "mass"};
+    adjoint_agrees(lag_of_sum, 3, of_sum, 1e-4, 1e-8);
+    adjoint_agrees(lag_on_cut, 2, on_cut, 5e-4, 1e-8);
+}
+
+static void test_limit_on_cut(void **state)
+{
+    (void)state;
+    static const char *const by[] = {"k"};
+    adjoint_agrees(limit_on_cut, 1, by, 1e-5, 1e-9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_signals),
+                                       cmocka_unit_test(test_servos_behind_a_lag),
+                                       cmocka_unit_test(test_limit_on_cut),
                                        cmocka_unit_test(test_extremes),
                                        cmocka_unit_test(test_tie),
                                        cmocka_unit_test(test_stop),
