@@ -173,7 +173,8 @@ static void warn_of_corner(lwi_recording *s, int k, double t)
 {
     static const char *const of[][2] = {
         {"a corner of its law",
-         " (slack, or a limit): derivatives may be wrong in the third or fourth digit"},
+         " (slack, a limit, an obstacle): derivatives may be wrong in the third or fourth digit, "
+         "altogether where a path jumps"},
         {"an angle of 180 degrees", ", where its torque jumps: derivatives are wrong"},
         {"a limit, a corner or a jump", ": derivatives may be wrong in the third or fourth digit, "
                                         "altogether where a rate or the value jumps"},

@@ -485,6 +485,41 @@ static void test_corner_by_adjoint(void **state)
     lw_model_destroy(model);
 }
 
+// A taut rope meets a cylinder, a sphere at 0.23 s: the second derivative of its length jumps.
+static void warns_of_obstacle(const char *axis)
+{
+    static const char *const by[] = {"k"};
+    char text[800];
+    lw_options options;
+    snprintf(text, sizeof text,
+             "linkwork: 1\ngravity: [0, 0, -9.81]\nparameters: {k: 30}\n"
+             "bodies: {a: {mass: 1, com: [0.3, 0, 0], inertia: [0.1, 0.1, 0.1, 0, 0, 0]}}\n"
+             "joints: {A: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, 1, 0]}}\n"
+             "forces:\n"
+             "  rope: {type: tendon, stiffness: k, length: 0.1, path: [{point: [-0.3, 0, 0.12]},\n"
+             "    {point: [0, 0, 0], radius: 0.1%s}, {body: a, point: [0.4, 0, 0.12]}]}\n"
+             "measures: {a: joint.A.q0}\nsimulation: {duration: 0.4}\n",
+             axis);
+    lw_model *model = parse(text, &options);
+    lw_sensitivity *s = by_adjoint(model, &options, 1, by, LW_STATISTIC_LAST);
+    const char *const at = strstr(lw_sensitivity_warning(s), "tendon 'rope' passes a corner");
+    assert_non_null(at);
+    lwt_near(strtod(strstr(at, "t = ") + 4, NULL), 0.23, 0.01);
+    lw_sensitivity_destroy(s);
+    options.duration = 0.2;
+    s = by_adjoint(model, &options, 1, by, LW_STATISTIC_LAST);
+    assert_string_equal(lw_sensitivity_warning(s), "");
+    lw_sensitivity_destroy(s);
+    lw_model_destroy(model);
+}
+
+static void test_obstacle_by_adjoint(void **state)
+{
+    (void)state;
+    warns_of_obstacle(", axis: [0, 1, 0]");
+    warns_of_obstacle("");
+}
+
 // A slide with a force at 1 m/s from 0.01 m on.
 static lw_model *pushed(const char *functions, const char *effort, lw_options *options)
 {
@@ -743,6 +778,7 @@ int main(void)
                                        cmocka_unit_test(test_shared_items_by_adjoint),
                                        cmocka_unit_test(test_products_by_adjoint),
                                        cmocka_unit_test(test_corner_by_adjoint),
+                                       cmocka_unit_test(test_obstacle_by_adjoint),
                                        cmocka_unit_test(test_jump_by_adjoint),
                                        cmocka_unit_test(test_bushing_at_180_degrees),
                                        cmocka_unit_test(test_formulas_by_adjoint),

@@ -298,6 +298,36 @@ double lwi_path_walk(const lwi_path_part *part, int n, const lwi_kin *kin,
     return w.length;
 }
 
+// 0: the span passes its obstacle; else the side that it touches: of a cylinder by its axis, of a sphere the near or the far
+// one.
+static unsigned side_of(const span *s, const lwi_kin *kin)
+{
+    const contact c = contact_of(s, kin);
+    double centre[3], a[3], b[3], x[3], turn[3], across[3];
+    if (c.curve < 0) return 0;
+    point_of(centre, kin, s->round->body, s->round->point);
+    v3_sub(a, s->a, centre);
+    v3_sub(b, s->b, centre);
+    v3_sub(x, c.first, centre);
+    v3_cross(turn, a, x);
+    if (s->round->cylinder) {
+        const double own[3] = {s->round->R[2], s->round->R[5], s->round->R[8]};
+        m3_mul_v(across, kin->R[s->round->body], own);
+    } else {
+        v3_cross(across, a, b);
+    }
+    return v3_dot(turn, across) < 0 ? 2 : 1;
+}
+
+int lwi_path_piece(const lwi_path_part *part, int n, const lwi_kin *kin)
+{
+    unsigned piece = 0;
+    int i = 0;
+    for (span s = {.divisor = 1}; next_span(part, n, kin, &i, &s);)
+        piece = 3 * piece + (s.round ? side_of(&s, kin) : 0);
+    return (int)(piece & 0xffffff);
+}
+
 // -------------------------------------------------------------------------------------- derivatives
 //
 // The point x where the tangent from p touches a circle about the origin obeys  x.x = r^2,  x.p = r^2,  and is in the plane

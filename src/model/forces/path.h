@@ -36,6 +36,9 @@ double lwi_path_wind(const lwi_path_part *obstacle, const lwi_kin *kin, const do
 double lwi_path_walk(const lwi_path_part *part, int n, const lwi_kin *kin,
                      void (*line)(void *user, const lwi_path_line *line), void *user);
 
+/** Which obstacles the path touches, and on which sides: the same number on both sides of a state where L is smooth. */
+int lwi_path_piece(const lwi_path_part *part, int n, const lwi_kin *kin);
+
 /** A straight part between two parts of a path (their numbers) as bodies move. */
 typedef struct lwi_path_moved {
     lwi_path_line line;

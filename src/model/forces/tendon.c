@@ -168,7 +168,7 @@ static double potential(const lw_model *model, const void *par, const lwi_kin *k
     return 0.5 * p->stiffness * x * x;
 }
 
-// Taut, slack, or a rod that pushes; limits of the servo.
+// Taut, slack, or a rod that pushes; limits of the servo; obstacles that the path touches.
 static int piece(const lw_model *model, const void *par, const lwi_kin *kin, double t,
                  const double *inputs)
 {
@@ -177,7 +177,9 @@ static int piece(const lw_model *model, const void *par, const lwi_kin *kin, dou
     const pull s = pull_of(model, p, kin, t, inputs);
     const double gear = p->law.gear;
     const int spring = p->stiffness == 0 ? 1 : s.L > p->upper ? 2 : s.L < p->lower ? 0 : 1;
-    return 3 * lwi_servo_piece(model, &p->law, &now, gear * s.L, gear * s.rate) + spring;
+    const int law = lwi_servo_piece(model, &p->law, &now, gear * s.L, gear * s.rate);
+    const int path = p->crank.rod > 0 ? 0 : lwi_path_piece(p->part, p->n, kin);
+    return 27 * path + 3 * law + spring;
 }
 
 // -(df/dL + two df/dL').  Dry friction counts with its secant, with which Newton's iteration does not jump over the steep
