@@ -4,6 +4,7 @@
 // signals have compiled rates; those of angles of cut joints and of the work are the formulation's, at the same speeds.
 #include "batch/batch.h"
 #include "compiled/compiled.h"
+#include "model/events.h"
 #include "simulate/simulation.h"
 
 #include <math.h>
@@ -138,7 +139,11 @@ static const char *batch_unfit(const lw_batch *b, const lw_compiled *c)
 {
     const lw_sim *first = lwi_batch_sim(b);
     if (!first) return "no instance could begin";
-    if (b->alone) return "instances have separate simulations";
+    if (b->alone)
+        return lwi_has_events(b->model)
+                   ? "instances of a model with events have separate simulations"
+                   : "instances have separate simulations by the options; expected the integrator "
+                     "dopri54 or rk4, and singular other than stop";
     for (int v = 0; v < b->nvariant; v++)
         if (b->variant[v].own) return "instances have different parameters";
     return unfit(first, c);

@@ -139,6 +139,11 @@ class Compiled(Program):
             done = self.sweep(model, "--vary", "body.bob.mass=1:3:3", "--compiled", "on", *arguments)
             self.assertEqual(done.returncode, 2, done.stdout)
             self.assertIn(reason, done.stderr)
+        events = self.write("events.yaml", PUSHED + "events: {e: {at: [0.5], record: true}}\n")
+        for name, arguments, reason in ((events, (), "with events"), (model, ("--integrator", "bdf"), "expected the integrator")):
+            done = self.sweep(name, "--vary", "input.push=1:3:3", "--compiled", "on", *arguments)
+            self.assertEqual(done.returncode, 2, done.stdout)
+            self.assertIn(reason, done.stderr)
         done = self.sweep(model, "--vary", "body.bob.mass=1:3:3", "--compiled", "auto")
         self.assertEqual(done.returncode, 0, done.stderr)
 
