@@ -20,6 +20,9 @@
 // Lengths of steps that are tried, each by this factor shorter than the one before; how many, and with how many begins.
 #define SHORTER 0.82
 enum { LENGTHS = 12, BEGINS = 48 };
+// Where none is found the longest is longer by this factor: a position close ahead is then before the first node, or in the
+// gap after it.  Steps end there if the position was too far ahead to be seen as they began.
+#define LONGER 8
 // The largest error that is accepted: a run that has no step across stops or leaves its branch.
 #define ACCEPTED 1e-6
 // Positions are known from nodes to this part of a step beyond its ends.
@@ -231,5 +234,7 @@ bool lwi_crossing_find_path(lw_sim *sim, double rate, double limit)
     try_lengths(sim, longest, latest, 1);
     if (!(c->best.estimate <= lwi_crossing_accepted(&sim->options)))
         try_lengths(sim, longest, latest, NEARER);
+    if (!(c->best.estimate < INFINITY))
+        try_lengths(sim, fmin(LONGER * longest, latest), latest, NEARER);
     return c->best.estimate < INFINITY;
 }

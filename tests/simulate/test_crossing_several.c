@@ -122,6 +122,25 @@ static void three_loops_pass_as_each_alone(void **state)
         }
 }
 
+// A position so close ahead that no node of a step as long as its window keeps away from it: a longer step passes it, with
+// the error that it reports.
+static void positions_next_to_the_start_are_passed(void **state)
+{
+    (void)state;
+    static const char *const formulations[] = {"rcr", "dca"};
+    const double passes[] = {3e-4, 0.3};
+    for (int f = 0; f < 2; f++) {
+        lw_model *model = parallelograms(2, passes);
+        lw_sim *sim = simulation(model, formulations[f], "1e-12", "1");
+        lwt_ok(lw_sim_step(sim, 0.45), lw_sim_error(sim));
+        assert_int_equal(sim->crossing.count, 2);
+        assert_true(sim->crossing.estimate < 1e-6);
+        assert_true(error_of(sim, 2, passes) < fmax(1e-10, sim->crossing.estimate));
+        lw_sim_destroy(sim);
+        lw_model_destroy(model);
+    }
+}
+
 // The same bits on any number of threads.
 static void passages_do_not_depend_on_threads(void **state)
 {
@@ -200,6 +219,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_loops_pass_as_each_alone),
         cmocka_unit_test(three_loops_pass_as_each_alone),
+        cmocka_unit_test(positions_next_to_the_start_are_passed),
         cmocka_unit_test(passages_do_not_depend_on_threads),
         cmocka_unit_test(loops_that_share_joints_are_a_group),
         cmocka_unit_test(couplings_join_loops),
