@@ -964,12 +964,14 @@ void lwi_crossing_message(const lw_sim *sim, char *text, size_t size)
     const lwi_crossing *c = &sim->crossing;
     const lwi_system *s = &sim->monitor.system;
     char which[320];
+    const bool ahead = sim->t < fmin(c->end, c->best.position); // the run ends within a step across
+    const long count = c->count - (ahead ? c->best.npassed : 0);
     text[0] = 0;
-    if (!c->active || !c->count) return;
+    if (!c->active || count <= 0) return;
     lwi_singular_names(sim->model, s->edge_joint[c->edge], which, sizeof which);
     snprintf(text, size,
              "passed %ld singular position%s straight on, first at t = %.6g s: there the "
              "constraints of %s depend on each other (error estimate %.0e, gap %.0e m)",
-             c->count, c->count > 1 ? "s" : "", c->entry, which, c->estimate,
+             count, count > 1 ? "s" : "", c->entry, which, c->estimate,
              c->gap * sim->passage.gauss.assembler->length);
 }

@@ -141,6 +141,25 @@ static void positions_next_to_the_start_are_passed(void **state)
     }
 }
 
+// A run that ends within a step across has not passed what is ahead.
+static void positions_behind_the_end_are_not_reported(void **state)
+{
+    (void)state;
+    const double passes[] = {FIRST, 0.6}, end[] = {FIRST - 0.01, FIRST + 0.01};
+    for (int i = 0; i < 2; i++) {
+        lw_model *model = parallelograms(2, passes);
+        lw_sim *sim = simulation(model, "rcr", "1e-9", "1");
+        char text[512];
+        lwt_ok(lw_sim_step(sim, FIRST - 0.02), lw_sim_error(sim)); // in the window
+        lwt_ok(lw_sim_step(sim, end[i]), lw_sim_error(sim));
+        assert_int_equal(sim->crossing.count, 1);
+        lwi_crossing_message(sim, text, sizeof text);
+        assert_int_equal(strstr(text, "passed 1 singular position ") != NULL, i == 1);
+        lw_sim_destroy(sim);
+        lw_model_destroy(model);
+    }
+}
+
 // The same bits on any number of threads.
 static void passages_do_not_depend_on_threads(void **state)
 {
@@ -220,6 +239,7 @@ int main(void)
         cmocka_unit_test(two_loops_pass_as_each_alone),
         cmocka_unit_test(three_loops_pass_as_each_alone),
         cmocka_unit_test(positions_next_to_the_start_are_passed),
+        cmocka_unit_test(positions_behind_the_end_are_not_reported),
         cmocka_unit_test(passages_do_not_depend_on_threads),
         cmocka_unit_test(loops_that_share_joints_are_a_group),
         cmocka_unit_test(couplings_join_loops),
