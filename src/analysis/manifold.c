@@ -342,24 +342,33 @@ static lw_status check_regular(choice *c, lw_error *error)
                                  LW_ERR_SINGULAR, error);
 }
 
+static lw_status no_memory(const lwi_manifold *s, lw_error *error)
+{
+    return lwi_fail(error, LW_ERR_MEMORY,
+                    "no memory for an analysis: its matrices are dense, those of %d speeds and %d "
+                    "equations of loops take at least %.3g GB",
+                    s->n, s->m, 1e-9 * sizeof(double) * 2 * s->n * s->m);
+}
+
 static lw_status make_choice(lwi_manifold *s, const double *q, const char *names, lwi_arena *arena,
                              lw_error *error)
 {
     const int m = s->m, n = s->n;
     choice c = {.s = s};
-    double *a = LWI_PUSH(arena, double, m *n),
+    const size_t entries = (size_t)m * (size_t)n;
+    double *a = LWI_PUSH(arena, double, entries),
            *rest = LWI_PUSH(arena, double, lwi_cod_doubles(n, m));
     int *pivot = LWI_PUSH(arena, int, m);
     double *closed = LWI_PUSH(arena, double, s->model->tree_nq);
-    c.column = LWI_PUSH(arena, double, m *n);
-    c.basis = LWI_PUSH(arena, double, (m < n ? m : n) * m);
+    c.column = LWI_PUSH(arena, double, entries);
+    c.basis = LWI_PUSH(arena, double, (size_t)(m < n ? m : n) * (size_t)m);
     c.unit = s->unit;
     c.order = LWI_PUSH(arena, int, n);
     c.named = LWI_PUSH(arena, bool, n);
     c.chosen = LWI_PUSH(arena, bool, n);
     if (!a || !rest || !pivot || !closed || !c.column || !c.basis || !c.order || !c.named ||
         !c.chosen)
-        return lwi_fail(error, LW_ERR_MEMORY, "no memory for an analysis");
+        return no_memory(s, error);
     order_speeds(&c);
     TRY(lwi_analysis_names(s->model, names, c.named, error));
     lwi_cod_init(&c.cod, n, m, a, rest, pivot);
@@ -415,10 +424,9 @@ lw_status lwi_manifold_create(const lw_model *model, double t, const double *q, 
     lw_status status = allocate(s, arena);
     if (status == LW_OK) {
         status = make_choice(s, q, names, arena, error);
-        if (status == LW_OK && (status = allocate_factor(s, arena)) != LW_OK)
-            lwi_fail(error, status, "no memory for an analysis");
+        if (status == LW_OK && (status = allocate_factor(s, arena)) != LW_OK) no_memory(s, error);
     } else {
-        lwi_fail(error, status, "no memory for an analysis");
+        no_memory(s, error);
     }
     if (status != LW_OK) lwi_manifold_destroy(s);
     return status;

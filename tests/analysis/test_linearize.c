@@ -422,6 +422,39 @@ static void test_refused_coordinates(void **state)
     lw_model_destroy(model);
 }
 
+static void *allocate_small(void *user, size_t bytes)
+{
+    const size_t *largest = user;
+    return bytes <= *largest ? malloc(bytes) : NULL;
+}
+
+static void release_small(void *user, void *block)
+{
+    (void)user;
+    free(block);
+}
+
+// Analyses are dense: the message has the sizes.
+static void test_large_mechanism(void **state)
+{
+    (void)state;
+    static const char text[] = "linkwork: 1\ngenerate: {n_four_bar: {n: 200, q: [0.3, 0, 0]}}\n";
+    size_t largest = SIZE_MAX;
+    const lw_allocator small = {allocate_small, release_small, &largest};
+    const lw_read_desc desc = {.format = "yaml", .allocator = &small};
+    lw_error error = {0};
+    lw_model *model = NULL;
+    lw_linear *linear = NULL;
+    if (lw_model_parse(text, strlen(text), "rows.yaml", &desc, &model, NULL, &error) != LW_OK)
+        fail_msg("%s", error.text);
+    largest = (size_t)1 << 20;
+    assert_int_equal(lw_linearize(model, NULL, &linear, &error), LW_ERR_MEMORY);
+    assert_string_equal(error.text,
+                        "no memory for an analysis: its matrices are dense, those of "
+                        "401 speeds and 1000 equations of loops take at least 0.00642 GB");
+    lw_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_refused_coordinates),
@@ -432,6 +465,7 @@ int main(void)
                                        cmocka_unit_test(test_top),
                                        cmocka_unit_test(test_outputs),
                                        cmocka_unit_test(test_nearly_singular),
-                                       cmocka_unit_test(test_redundant_points_are_rounded)};
+                                       cmocka_unit_test(test_redundant_points_are_rounded),
+                                       cmocka_unit_test(test_large_mechanism)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
