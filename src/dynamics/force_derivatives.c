@@ -265,10 +265,11 @@ static bool allocate(const lw_model *model, lwi_arena *arena, const collector *c
     f->load = lwi_arena_push(arena, changes, sizeof *f->load);
     f->moved = lwi_arena_push(arena, branches, sizeof *f->moved);
     f->rotation = lwi_arena_push(arena, branches, sizeof *f->rotation);
-    double(**const place[])[6] = {&f->place.pose, &f->place.twist, &f->place.load, &f->place.unit,
-                                  &f->place.x};
-    for (int i = 0; i < LWI_COUNT(place); i++)
-        if (!(*place[i] = lwi_arena_push(arena, (size_t)c->nplace, sizeof **place[i])))
+    typedef double screw[6];
+    screw **const at_places[] = {&f->place.pose, &f->place.twist, &f->place.load, &f->place.unit,
+                                 &f->place.x};
+    for (int i = 0; i < LWI_COUNT(at_places); i++)
+        if (!(*at_places[i] = lwi_arena_push(arena, (size_t)c->nplace, sizeof(screw))))
             return false;
     if (!f->rotation) return false;
     f->row_q = LWI_PUSH(arena, double, n);
