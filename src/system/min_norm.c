@@ -495,7 +495,7 @@ static void put_softness(lwi_min_norm *l, int k)
             for (int c = 0; c < 3; c++)
                 sum[c] += lwi_pair_load(J[m] + 2 * c) * lwi_pair_load(J[m] + 2 * c);
     }
-    memcpy(square, sum, sizeof square);
+    for (int c = 0; c < 3; c++) lwi_pair_store(square + 2 * c, sum[c]);
     for (int part = 0; part < 2; part++) l->soft[k][part] = softness(square + 3 * part, 1);
 }
 
