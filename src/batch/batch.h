@@ -55,6 +55,7 @@ typedef struct lwi_batch_cancel {
     lw_progress progress;
     void *user;
     double end;          ///< of the run
+    double latest;       ///< time of an instance that the caller was given
     double called;       ///< clock at the last call [s]; of the caller's thread
     atomic_bool stopped; ///< seen by all workers
 } lwi_batch_cancel;

@@ -57,6 +57,7 @@ lw_status lw_batch_run(lw_batch *b, lw_batch_row row, void *row_user, lw_progres
             "sample: instances have separate time steps, a batch has rows at times only");
     lwi_batch_cancel *cancel = &b->cancel;
     cancel->progress = progress, cancel->user = progress_user, cancel->end = r.end;
+    cancel->latest = 0;
     cancel->called = lwi_clock();
     const lw_status status = run_all(&r);
     cancel->progress = NULL, cancel->stopped = false;

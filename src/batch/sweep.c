@@ -418,7 +418,8 @@ static int look_up(void *user, double time, double end)
 {
     const lw_sweep *s = user;
     const double part = end > 0 ? time / end : 1;
-    return s->progress(s->progress_user, end * (s->first + s->count * part) / s->nrun, end);
+    const double over_groups = end * (s->first + s->count * part) / s->nrun;
+    return s->progress(s->progress_user, fmin(over_groups, end), end);
 }
 
 static lw_status run_group(lw_sweep *s, lw_batch_row row, void *user)

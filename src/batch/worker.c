@@ -218,6 +218,13 @@ static void pre_step_lanes(block *p, int width)
 // Interval between calls of the caller's function [s].
 #define PATIENCE 0.05
 
+// t: the time of an instance; the caller is given the latest one, as instances run one after the other.
+static void ask_caller(lwi_batch_cancel *cancel, double t)
+{
+    cancel->latest = fmax(cancel->latest, t);
+    if (cancel->progress(cancel->user, cancel->latest, cancel->end)) cancel->stopped = true;
+}
+
 // t: the time of an instance
 static bool is_stopped(const lwi_worker *w, double t)
 {
@@ -227,7 +234,7 @@ static bool is_stopped(const lwi_worker *w, double t)
     const double now = lwi_clock();
     if (now - cancel->called < PATIENCE) return cancel->stopped;
     cancel->called = now;
-    if (cancel->progress(cancel->user, t, cancel->end)) cancel->stopped = true;
+    ask_caller(cancel, t);
     return cancel->stopped;
 }
 
@@ -452,8 +459,7 @@ static int look_up(void *user, double time, double end)
     const lwi_worker *w = user;
     lwi_batch_cancel *cancel = &w->batch->cancel;
     (void)end;
-    if (cancel->progress && w->in_caller && cancel->progress(cancel->user, time, cancel->end))
-        cancel->stopped = true;
+    if (cancel->progress && w->in_caller) ask_caller(cancel, time);
     return atomic_load_explicit(&cancel->stopped, memory_order_relaxed);
 }
 

@@ -415,6 +415,48 @@ static void instances_with_a_callback_have_the_bits_of_single_runs(void **state)
     lw_model_destroy(model);
 }
 
+// times: the latest one, the calls, those between rows
+static int progress_grows(void *user, double time, double end)
+{
+    double *times = user;
+    if (!(time >= times[0] && time <= end))
+        fail_msg("%.17g after %.17g of %g", time, times[0], end);
+    times[0] = time, times[1]++;
+    if (fabs(remainder(time, 0.1)) > 1e-9) times[2]++;
+    return 0;
+}
+
+// Instances run one after the other; the time of progress does not go back.
+static void progress_does_not_go_back(void **state)
+{
+    (void)state;
+    lw_model *model = parse_smooth();
+    static const char *const names[] = {"body.l1.mass"};
+    const double masses[] = {1, 1.5, 2};
+    lw_options options = called_options("dopri5");
+    options.duration = 0.2, options.sample = 0.1, options.step = 1e-4; // 1000 steps between rows
+    const lw_batch_desc desc = {.options = &options,
+                                .instances = 3,
+                                .threads = 1,
+                                .nvary = 1,
+                                .vary = names,
+                                .values = masses};
+    lw_error error = {0};
+    double times[3] = {0};
+    lw_sweep *sweep;
+    ok(lw_sweep_create(model, &desc, &sweep, &error), &error);
+    ok(lw_sweep_run(sweep, NULL, NULL, progress_grows, times), lw_sweep_error(sweep));
+    assert_true(times[0] == options.duration && times[2] > 4);
+    lw_sweep_destroy(sweep);
+    lw_batch *batch;
+    times[0] = times[1] = times[2] = 0;
+    ok(lw_batch_create(model, &desc, &batch, &error), &error);
+    ok(lw_batch_run(batch, NULL, NULL, progress_grows, times), lw_batch_error(batch));
+    assert_true(times[0] == options.duration && times[2] > 4);
+    lw_batch_destroy(batch);
+    lw_model_destroy(model);
+}
+
 static void values_that_are_not_finite_end_their_instance(void **state)
 {
     (void)state;
@@ -543,6 +585,7 @@ int main(void)
         cmocka_unit_test(a_start_that_does_not_close_is_a_failure),
         cmocka_unit_test(later_groups_run_where_the_first_cannot),
         cmocka_unit_test(instances_with_a_callback_have_the_bits_of_single_runs),
+        cmocka_unit_test(progress_does_not_go_back),
         cmocka_unit_test(values_that_are_not_finite_end_their_instance),
         cmocka_unit_test(a_callback_that_fails_ends_the_instances_of_its_call),
         cmocka_unit_test(instances_without_values_at_the_start_fail_alone),
