@@ -5,7 +5,7 @@
 // be chosen with all positions in gaps, or beyond an end that is far enough from them for the next step across to begin
 // there.  The time and the rate of each sine are those of the pivots at the nodes of the last attempt, at first
 // those of motions to both sides of the present one.
-#include "simulate/simulation.h"
+#include "simulate/crossing.h"
 
 #include <math.h>
 
@@ -225,7 +225,7 @@ static void try_lengths(lw_sim *sim, double longest, double latest, double allow
     }
 }
 
-bool lwi_crossing_find_path(lw_sim *sim, double rate, double limit)
+bool lwi_crossing_across_several(lw_sim *sim, double rate, double limit)
 {
     lwi_crossing *c = &sim->crossing;
     const double latest = fmin(limit - sim->t, 2 * LWI_CROSSING_FARTHEST / rate);

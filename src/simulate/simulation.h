@@ -166,18 +166,6 @@ typedef struct lwi_crossing_path {
     int edge;
 } lwi_crossing_path;
 
-/** Sines relative to the largest of the run: where windows begin; minima above this part of the current sine are no singular
- *  positions.  The largest motion to a position, in radians or lengths of the mechanism; the largest gap and that of
- *  round-off, in lengths; the largest difference of both steps across, relative to one radian, length or the speeds.
- *  The largest number of samples within a step. */
-#define LWI_CROSSING_WINDOW 0.15
-#define LWI_CROSSING_TURNS 0.5
-#define LWI_CROSSING_FARTHEST 0.8
-#define LWI_CROSSING_LARGEST_GAP 1e-8
-#define LWI_CROSSING_NO_GAP 1e-12
-#define LWI_CROSSING_LARGEST_DIFFERENCE 1e-5
-enum { LWI_CROSSING_PIECES = 64 };
-
 /** A singular position near a motion. */
 typedef struct lwi_crossing_ahead {
     int group; ///< of loops, 0 where there is only one
@@ -185,7 +173,7 @@ typedef struct lwi_crossing_ahead {
         window; ///< time to it, negative if it is past; half the width of the window around it
 } lwi_crossing_ahead;
 
-/** Steps across singular positions (crossing.c). */
+/** Steps across singular positions (crossing.c; crossing.h for what its parts share). */
 typedef struct lwi_crossing {
     bool active;
     lwi_sine last;             ///< of an accepted state
@@ -405,35 +393,6 @@ lw_status lwi_sim_cross(lw_sim *sim, double limit);
 void lwi_sim_shift_rows(lw_sim *sim, bool on);
 /** Goes to time `to`, or to the end, of the path across. */
 lw_status lwi_sim_follow_crossing(lw_sim *sim, double to);
-/** Memory for pivots of groups of loops. */
-lw_status lwi_crossing_create_groups(lw_sim *sim);
-/** Whether more than one position has to be stepped across, with the first one at D from the present time; keeps those of
- *  crossing.ahead. */
-bool lwi_crossing_several(lw_sim *sim, double D);
-/** crossing.best := the best path across one or several of them. */
-bool lwi_crossing_find_path(lw_sim *sim, double rate, double limit);
-/** crossing.path := from the motion crossing.at to time t + offset + h: a step of length h, after one of length `offset`
- *  unless that is 0. */
-bool lwi_sim_attempt_path(lw_sim *sim, double offset, double h);
-/** The same from a regular motion, without shift afterwards; true if all nodes are far enough from singular positions. */
-bool lwi_crossing_try_path(lw_sim *sim, double offset, double h);
-/** The largest sine of the run. */
-double lwi_crossing_typical(const lw_sim *sim);
-/** The sine of the polynomial of a step at the part s of it; the state in crossing.y, its poses in passage.gauss.node. */
-bool lwi_crossing_sine(lw_sim *sim, const lwi_crossing_piece *piece, double s, double *sine);
-/** *at: the part of the step at which the pivot of a group of loops is smallest, -1: of all, by parabolas that narrow.
- *  @param from  1: *at is known well, 0: roughly */
-bool lwi_crossing_narrow(lw_sim *sim, const lwi_crossing_piece *piece, int group, int from,
-                         double *at);
-/** crossing.best := crossing.path. */
-void lwi_crossing_keep_path(lwi_crossing *crossing);
-/** The error estimate that ends the attempts, and the largest one of a path that is accepted. */
-double lwi_crossing_enough(const lw_options *options);
-double lwi_crossing_accepted(const lw_options *options);
-/** The error of the longer rule from the difference of both. */
-double lwi_crossing_longer(double estimate);
-/** crossing.end_x := the state of the run at the end t of the path. */
-bool lwi_sim_enter_path_end(lw_sim *sim, double t);
 /** sim->x := the state of the path at time t, on the constraints; "near": or a little later, since speeds cannot be
  *  determined at the position itself. */
 bool lwi_sim_place_on_path(lw_sim *sim, double t);

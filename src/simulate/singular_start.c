@@ -10,6 +10,7 @@
 // From rest, accelerations take the place of velocities.  They are those of Gauss's principle with the rows as
 // they are at the position: the nearest to those of free bodies in the metric of the masses.
 #include "simulate/branches.h"
+#include "simulate/crossing.h"
 
 #include "base/linear.h"
 #include "spatial/motion.h"
