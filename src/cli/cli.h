@@ -387,8 +387,8 @@ bool cli_has_settings(const lw_options *options);
 cli_exit cli_begin_file(const cli_arguments *arguments, const char **path);
 /** `whole`: the file takes its place; otherwise it is removed, and the old one is kept. */
 cli_exit cli_end_file(const cli_arguments *arguments, bool whole);
-/** As cli_fail, of the file between these two calls. */
-cli_exit cli_fail_file(const cli_arguments *arguments, lw_status status, lw_error *error);
+/** As cli_fail, of the file between these two calls, by its name in the call. */
+cli_exit cli_fail_file(lw_status status, lw_error *error);
 /** The same as a stream, stdout if there is no -o; a file that could not be written whole is an error. */
 cli_exit cli_open(const cli_arguments *arguments, FILE **file);
 cli_exit cli_close(const cli_arguments *arguments, FILE *file, bool whole);

@@ -145,7 +145,7 @@ static cli_exit write_result(const cli_arguments *arguments, lw_result *result)
     cli_exit code = cli_begin_file(arguments, &path);
     if (code) return code;
     const lw_status status = lw_result_convert_columns(result, arguments->columns, path, &error);
-    if (status != LW_OK) code = cli_fail_file(arguments, status, &error);
+    if (status != LW_OK) code = cli_fail_file(status, &error);
     const cli_exit ended = cli_end_file(arguments, status == LW_OK);
     return code ? code : ended;
 }

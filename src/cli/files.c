@@ -46,6 +46,7 @@ static cli_exit check_not_read(const cli_arguments *arguments, const char *file)
 
 // The file that is being written.
 static struct {
+    const char *given;             ///< its name in the call
     char file[PATH_MAX + 8];       ///< links followed
     char temporary[PATH_MAX + 40]; ///< where it is written first; "": nowhere, the file at once
 } place;
@@ -89,6 +90,7 @@ static bool find_place(const char *path)
     struct stat old;
     const bool existed = !stat(path, &old);
     place.temporary[0] = 0;
+    place.given = path;
     char *real = existed ? realpath(path, NULL) : NULL;
     const int n = snprintf(place.file, sizeof place.file, "%s", real ? real : path);
     free(real);
@@ -131,10 +133,10 @@ cli_exit cli_end_file(const cli_arguments *arguments, bool whole)
                         strerror(reason));
 }
 
-cli_exit cli_fail_file(const cli_arguments *arguments, lw_status status, lw_error *error)
+cli_exit cli_fail_file(lw_status status, lw_error *error)
 {
     if (place.temporary[0] && !strcmp(error->file, place.temporary))
-        snprintf(error->file, sizeof error->file, "%s", arguments->output[0]);
+        snprintf(error->file, sizeof error->file, "%s", place.given);
     return cli_fail(status, error);
 }
 

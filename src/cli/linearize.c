@@ -87,11 +87,12 @@ static cli_exit write_hdf5(const cli_arguments *arguments, const lw_linear *line
 {
     const char *path;
     lw_error error = {0};
-    const cli_exit code = cli_begin_file(arguments, &path);
+    cli_exit code = cli_begin_file(arguments, &path);
     if (code) return code;
     const lw_status status = lw_linear_write_hdf5(linear, path, &error);
-    const cli_exit closed = cli_end_file(arguments, status == LW_OK);
-    return closed || status == LW_OK ? closed : cli_fail(status, &error);
+    if (status != LW_OK) code = cli_fail_file(status, &error);
+    const cli_exit ended = cli_end_file(arguments, status == LW_OK);
+    return code ? code : ended;
 }
 
 static cli_exit write_file(const cli_arguments *arguments, const cli_analysis *a,

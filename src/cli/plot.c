@@ -84,7 +84,7 @@ static cli_exit plot_results(const cli_arguments *arguments, const lw_plot_optio
     if (!code) {
         const lw_status status = lw_plot_results(result, arguments->operands, arguments->noperand,
                                                  options, arguments->output[0], &error);
-        if (status != LW_OK) code = cli_fail_file(arguments, status, &error);
+        if (status != LW_OK) code = cli_fail_file(status, &error);
     }
     if (!code && options->preset == LW_PLOT_WORK_PRECISION)
         code = print_precision(arguments, result, options);
@@ -112,7 +112,7 @@ static cli_exit draw_plan(const cli_arguments *arguments, const lw_plot_options 
     cli_exit code = read_model(arguments, &model);
     if (!code) {
         const lw_status status = lw_plot_plan(model, options, arguments->output[0], &error);
-        code = status == LW_OK ? CLI_DONE : cli_fail_file(arguments, status, &error);
+        code = status == LW_OK ? CLI_DONE : cli_fail_file(status, &error);
     }
     lw_model_destroy(model);
     return code;
@@ -124,7 +124,7 @@ static cli_exit draw_mechanism(const cli_arguments *arguments, const lw_model *m
     lw_error error = {0};
     const lw_status status =
         lw_plot_mechanism(model, result, options, arguments->output[0], &error);
-    return status == LW_OK ? CLI_DONE : cli_fail_file(arguments, status, &error);
+    return status == LW_OK ? CLI_DONE : cli_fail_file(status, &error);
 }
 
 // The mechanism of a result, from the model in its file.
@@ -207,7 +207,7 @@ static cli_exit plot_table(const cli_arguments *arguments, lw_table *table,
     if (!code) {
         const lw_status status = lw_plot_table(table, slash ? slash + 1 : arguments->operand,
                                                options, arguments->output[0], &error);
-        if (status != LW_OK) code = cli_fail_file(arguments, status, &error);
+        if (status != LW_OK) code = cli_fail_file(status, &error);
     }
     lw_table_free(table);
     return code;
