@@ -2,8 +2,10 @@
 """Damaged files of each format, read by every verb that reads them; default for each format, not for all.
 
 Reading ends with one of the documented exit statuses.  A damaged HDF5 result is refused, or gives the numbers that it had:
-rows may be missing at its end, which is reported.
+rows may be missing at its end, which is reported.  A damaged JSON model is the same model by both of its readers, or is
+refused: a comment behind it leaves it to libyaml.
 """
+import json
 import os
 import sys
 
@@ -24,6 +26,35 @@ suite.need("run", FOUR_BAR, "--duration", "6", "--sample", "0.01", "-q", "-o", s
 suite.need("run", suite.path("chain_all.yaml"), "--duration", "0.1", "--sample", "0.01", "-q", "-o", suite.path("wide.h5"))
 
 
+JSON = (b"\\", b"\\u0041", b"\\ud800", b'"', b'""', b",", b":", b"[", b"]", b"{", b"}", b"[]", b"{}", b"0", b"-", b"+", b".", b"e", b"e400",
+        b" ", b"\n", b"\t", b"\r", b"\0", b"#", b" #", b"- ", b"'", b"\xef\xbb\xbf", b"null", b"nan", b"&a ", b"<<")
+
+
+def slip(chance, data):
+    """A piece of JSON in a wrong place, as hostile.damage."""
+    at, piece = chance.randrange(len(data) + 1), chance.choice(JSON)
+    return "%s at %d" % (piece, at), data[:at] + piece + data[at:]
+
+
+def arm(n):
+    """A model as programs write it: bodies on hinges, with springs, a servo and a tendon."""
+    frames = [{"name": "link %d" % i, "at": [0.25 * i, 0, 1e-3 * i]} for i in range(n)]
+    return {"linkwork": 1, "gravity": [0, 0, -9.81], "functions": {"turn": {"type": "sine", "amplitude": 0.5, "omega": 2.0}},
+            "bodies": {f["name"]: {"mass": 1.5, "inertia": [0.01, 0.02, 0.02, 0, 0, -1e-4], "position": f["at"]} for f in frames},
+            "joints": {"hinge %d" % i: {"type": "revolute", "between": [frames[i - 1]["name"] if i else "ground", f["name"]],
+                                        "at": f["at"], "axis": [0, 1, 0], "spring": {"q0": {"stiffness": 250, "damping": 2.5}}}
+                       for i, f in enumerate(frames)},
+            "forces": {"drive": {"type": "servo", "joint": "hinge 0", "target": "turn", "kp": 30, "kd": 1},
+                       "rope": {"type": "tendon", "stiffness": 40, "length": 0.5,
+                                "path": [{"point": [0, 0, 0.5]}, {"body": frames[-1]["name"], "point": [0, 0, 0.1]}]}},
+            "simulation": {"duration": 0.01}}
+
+
+for file, indent in (("compact.json", None), ("indented.json", 2)):
+    hostile.write(suite.path(file), json.dumps(arm(12), indent=indent).encode())
+    suite.need("convert", suite.path(file), "-o", suite.path("whole.yaml"))
+
+
 def numbers(path):
     """Model and rows of a result; None: it is refused."""
     done = suite.run("convert", path, "-o", suite.path("numbers.csv"))
@@ -42,6 +73,8 @@ def verbs_of(name, model):
                 ("view", name, "--model", model, "-o", "out.html", "-q"),
                 ("run", model, "--initial", name, "--duration", "0.01", "-q"),
                 ("sweep", model, "--batch", name, "--duration", "0.01", "-q"))
+    if name.endswith(".json"):  # the rest is that of .yaml
+        return (("convert", name, "-o", "out.yaml"),)
     return (("check", name), ("convert", name, "-o", "out.yaml"), ("run", name, "--duration", "0.01", "-q"))
 
 
@@ -54,7 +87,8 @@ def blind(data, bad):
 
 
 def one(kind, ending, data, model, expected):
-    what, bad = hostile.damage(suite.random, data)
+    damage = slip if kind == ".json" and suite.random.random() < 0.5 else hostile.damage
+    what, bad = damage(suite.random, data)
     hostile.write(suite.path("bad" + ending), bad)
     arguments = suite.random.choice(verbs_of("bad" + ending, model))
     for name in ("out.h5", "out.csv", "out.yaml", "out.svg", "out.html"):
@@ -64,8 +98,23 @@ def one(kind, ending, data, model, expected):
     problem = done.fault()
     if not problem and expected and not blind(data, bad) and arguments[0] == "convert" and done.code == 0:
         problem = changed(arguments[-1], done, expected)
+    if not problem and kind == ".json" and bad.rstrip(b" \n").endswith((b"}", b"]")):
+        problem = read_otherwise(bad, done)
     if not suite.count(kind, problem, "%s, linkwork %s" % (what, " ".join(arguments)), done) and suite.nightly:
         hostile.write("hostile-%s-%d%s" % (kind.strip("."), suite.counts[kind][0], ending), bad)
+
+
+def read_otherwise(bad, done):
+    """libyaml alone makes another model of it; None: it does not."""
+    here = hostile.read(suite.path("out.yaml")) if done.code == 0 else None
+    hostile.write(suite.path("left.json"), bad + b"\n#\n")
+    left = suite.run("convert", "left.json", "-o", "left.yaml", limit=120)
+    errors = done.err, left.err.replace("left.json", "bad.json")
+    if " while " in left.err:  # places at the end of the text
+        errors = [error.split(": ")[1:] for error in errors]
+    if done.code != left.code or errors[0] != errors[1]:
+        return "exit status %d, by libyaml %d: %s" % (done.code, left.code, left.err.strip())
+    return None if done.code or here == hostile.read(suite.path("left.yaml")) else "another model than by libyaml"
 
 
 def changed(name, done, expected):
@@ -104,6 +153,10 @@ def samples():
             data = hostile.read(os.path.join(READERS, name))
             hostile.write(suite.path(name), data)  # a file may include another
             yield "keys", ending, data, None, None
+        elif ending == ".json":
+            yield ending, ending, hostile.read(os.path.join(READERS, name)), None, None
+    for name in ("compact.json", "indented.json"):
+        yield ".json", ".json", hostile.read(suite.path(name)), None, None
 
 
 files = {}
