@@ -110,40 +110,23 @@ static lw_status check_range(const lw_response *r, int k, lw_error *error)
 
 // ----------------------------------------------------------------------------------------- columns
 
-static bool is_measure(const lw_model *model, const char *name, size_t n)
-{
-    for (int i = 0; i < lw_model_measure_count(model); i++) {
-        const char *measure = lw_model_measure_name(model, i);
-        if (strlen(measure) == n && !strncmp(measure, name, n)) return true;
-    }
-    return false;
-}
-
 // "load.max": measure.load, its maximum; "load": its last value.
 static lw_status parse_wanted(lw_response *r, const char *text, wanted *w, lw_error *error)
 {
-    char name[700];
-    size_t n = strlen(text);
-    const char *dot = strrchr(text, '.');
-    w->statistic = LW_STATISTIC_LAST;
-    for (int i = 0; dot && !is_measure(r->model, text, n) && i < LW_STATISTIC_COUNT; i++)
-        if (!strcmp(dot + 1, lw_statistic_name((lw_statistic)i))) {
-            w->statistic = (lw_statistic)i;
-            n = (size_t)(dot - text);
-        }
-    if (n == 0 || n > 500 || strpbrk(text, ",*?"))
+    int statistic;
+    if (!*text || *text == '.' || strlen(text) > 500 || strpbrk(text, ",*?"))
         return lwi_fail(error, LW_ERR_ARGUMENT,
                         "'%.200s': expected a measure or a column of results, NAME or "
                         "NAME.STATISTIC with last, mean, rms, min or max",
                         text);
-    TRY(lwi_wanted_check(r->model, text, error));
-    snprintf(name, sizeof name, "%s%.*s", is_measure(r->model, text, n) ? "measure." : "", (int)n,
-             text);
-    w->column = lwi_arena_text(&r->arena, name);
-    snprintf(name + strlen(name), sizeof name - strlen(name), ".%s",
-             lw_statistic_name(w->statistic));
-    w->name = lwi_arena_text(&r->arena, name);
-    return w->column && w->name ? LW_OK : no_memory(error);
+    TRY(lwi_wanted_parse(r->model, text, &r->arena, &w->column, &statistic, error));
+    w->statistic = statistic < 0 ? LW_STATISTIC_LAST : (lw_statistic)statistic;
+    const size_t room = strlen(w->column) + 8;
+    char *name = lwi_arena_chars(&r->arena, room);
+    if (!name) return no_memory(error);
+    snprintf(name, room, "%s.%s", w->column, lw_statistic_name(w->statistic));
+    w->name = name;
+    return LW_OK;
 }
 
 static lw_status join_columns(lw_response *r, lw_error *error)

@@ -38,7 +38,8 @@ static bool is_measure(const lw_model *model, const char *name)
     return false;
 }
 
-lw_status lwi_wanted_check(const lw_model *model, const char *text, lw_error *error)
+// Refuses MEASURE.WORD where the word is no statistic.
+static lw_status check_statistic(const lw_model *model, const char *text, lw_error *error)
 {
     char name[128];
     const char *dot = strrchr(text, '.');
@@ -58,7 +59,7 @@ static lw_status find_statistics(const lw_model *model, char *copy, bool *found,
 {
     *found = false;
     for (char *one; (one = lwi_text_next_pattern(&copy));) {
-        TRY(lwi_wanted_check(model, one, error));
+        TRY(check_statistic(model, one, error));
         *found |= statistic_of(one) >= 0 || is_measure(model, one);
     }
     return LW_OK;
@@ -78,19 +79,19 @@ static bool chooses_something(const lw_model *model, const char *pattern)
     return true;
 }
 
-// "load.max": measure.load with LW_STATISTIC_MAX, unless there is a column with this name.
-static lw_status read_one(const lw_model *model, char *one, int k, lwi_arena *arena,
-                          lwi_wanted_list *list, lw_error *error)
+lw_status lwi_wanted_parse(const lw_model *model, const char *text, lwi_arena *arena,
+                           const char **column, int *statistic, lw_error *error)
 {
+    TRY(check_statistic(model, text, error));
+    const size_t room = strlen(text) + sizeof measure;
+    char *one = lwi_arena_text(arena, text), *pattern = lwi_arena_chars(arena, room);
+    if (!one || !pattern) return no_memory(error);
     int which = statistic_of(one);
     if (which >= 0 && (is_measure(model, one) || chooses_something(model, one))) which = -1;
     if (which >= 0) *strrchr(one, '.') = 0;
-    const size_t room = strlen(one) + sizeof measure;
-    char *pattern = LWI_PUSH(arena, char, room);
-    if (!pattern) return no_memory(error);
     snprintf(pattern, room, "%s%s", is_measure(model, one) ? measure : "", one);
-    list->pattern[k] = pattern;
-    list->statistic[k] = which;
+    *column = pattern;
+    *statistic = which;
     return LW_OK;
 }
 
@@ -124,8 +125,8 @@ lw_status lwi_wanted_read(const lw_model *model, const char *patterns, lw_statis
     if (!list->pattern || !list->statistic) return no_memory(error);
     list->npattern = n;
     int k = 0;
-    for (char *one; (one = lwi_text_next_pattern(&copy));)
-        TRY(read_one(model, one, k++, arena, list, error));
+    for (char *one; (one = lwi_text_next_pattern(&copy)); k++)
+        TRY(lwi_wanted_parse(model, one, arena, &list->pattern[k], &list->statistic[k], error));
     list->npattern = k;
     return join(arena, list, error);
 }

@@ -29,8 +29,11 @@ typedef struct lwi_wanted_list {
  *  @return LW_ERR_ARGUMENT: a pattern that matches nothing */
 lw_status lwi_wanted_read(const lw_model *model, const char *patterns, lw_statistic other,
                           lwi_arena *arena, lwi_wanted_list *list, lw_error *error);
-/** Refuses MEASURE.WORD where the word is no statistic. */
-lw_status lwi_wanted_check(const lw_model *model, const char *text, lw_error *error);
+/** One of them: "load.max" is measure.load with LW_STATISTIC_MAX, unless there is a column with this name.
+ *  @param statistic  out; -1: none
+ *  @return LW_ERR_ARGUMENT: MEASURE.WORD where the word is no statistic */
+lw_status lwi_wanted_parse(const lw_model *model, const char *text, lwi_arena *arena,
+                           const char **column, int *statistic, lw_error *error);
 /** list->at, of the columns that list->patterns have chosen.
  *  @param name  name of column i, until the next call */
 lw_status lwi_wanted_choose(const lw_model *model, int columns,

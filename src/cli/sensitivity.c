@@ -175,6 +175,10 @@ static cli_exit differentiate(const cli_arguments *arguments, const lw_model *mo
     for (int k = 0; k < by->n; k++) failed += *lw_sensitivity_failure(s, k) != 0;
     if (lw_sensitivity_columns(s) == 0) {
         lw_sensitivity_destroy(s);
+        if (desc.columns)
+            return cli_complain(CLI_USE,
+                                "sensitivity: '%s' chooses no column of results but the time",
+                                desc.columns);
         return cli_complain(CLI_USE,
                             "sensitivity: of what? The model has no `measures:`; give --watch "
                             "A,B,... with columns of results");

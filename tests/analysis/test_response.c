@@ -197,6 +197,42 @@ static void test_adjoint_of_events(void **state)
     lw_model_destroy(model);
 }
 
+// A measure may have the name of a statistic, which is none behind "measure.".
+static void test_measure_named_max(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\nparameters: {m: 2}\n"
+        "bodies: {a: {mass: m, inertia: [1, 1, 1, 0, 0, 0]}}\n"
+        "joints: {A: {type: prismatic, between: [ground, a], at: [0, 0, 0], axis: [1, 0, 0]}}\n"
+        "measures: {max: joint.A.qd0}\n";
+    static const char *const names[][2] = {{"measure.max", "measure.max.last"},
+                                           {"max", "measure.max.last"},
+                                           {"max.max", "measure.max.max"},
+                                           {"measure.max.min", "measure.max.min"},
+                                           {"joint.A.q0.max", "joint.A.q0.max"}};
+    static const char *const m[] = {"m"};
+    lw_error error;
+    lw_model *model = NULL;
+    lwt_ok(lw_model_parse(text, strlen(text), "max.yaml", &(lw_read_desc){.format = "yaml"}, &model,
+                          &options, &error),
+           &error);
+    for (int i = 0; i < LWI_COUNT(names); i++) {
+        lw_response *r;
+        const lw_response_desc desc = {.options = &options,
+                                       .nby = 1,
+                                       .by = m,
+                                       .lower = (const double[]){1},
+                                       .upper = (const double[]){4},
+                                       .nwanted = 1,
+                                       .wanted = &names[i][0]};
+        lwt_ok(lw_response_create(model, &desc, &r, &error), &error);
+        assert_string_equal(lw_response_name(r, 0), names[i][1]);
+        lw_response_destroy(r);
+    }
+    lw_model_destroy(model);
+}
+
 static lw_result *data(const char *text)
 {
     lw_error error;
@@ -640,6 +676,7 @@ int main(void)
         cmocka_unit_test(test_differences),
         cmocka_unit_test(test_adjoint),
         cmocka_unit_test(test_adjoint_of_events),
+        cmocka_unit_test(test_measure_named_max),
         cmocka_unit_test(test_residuals),
         cmocka_unit_test(test_residuals_forward),
         cmocka_unit_test(test_residuals_after_an_event),

@@ -419,6 +419,8 @@ forces:
             self.assertAlmostEqual(found["joint.rail.qd0.rms"]["derivative"]["m"], -24e-3/3**0.5, delta=1e-8)
         self.assertIn("\njoint.rail.qd0.mean = 6 ", self.run_program("sensitivity", path, "--by", "m", "--method", "adjoint",
                                                                    "--watch", "joint.rail.qd0.mean"))
+        self.assertIn("'time' chooses no column of results but the time",
+                      self.run_program("sensitivity", path, "--by", "m", "--watch", "time", code=2))
         self.assertIn("has no `measures:`",
                       self.run_program("sensitivity", path, "--by", "m", "--method", "adjoint", code=2))
         self.assertIn("--watch", self.run_program("sensitivity", path, "--by", "m", code=2))
