@@ -7,11 +7,13 @@
 // subtree.)  The best cut has the smallest
 //     rows / (bodies here * bodies there)
 // which halves a chain exactly.  Single bodies then change sides if that cuts fewer rows. Cost: O(n log n)
-// for graphs of bounded degree.
+// for graphs of bounded degree.  Halves that the edge with the fewest rows alone connects have the smallest score of
+// all, and no body changes sides: the search ends with them.
 #include "elimination/order.h"
 
 #include "base/assert.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,20 +22,29 @@ enum {
 };                   // a part has at least 1/SMALLEST of the bodies: depth O(log n) for every graph
 enum { PASSES = 4 }; // of improvement; nearly all moves are in the first
 
+// An edge at a body.
+typedef struct incidence {
+    int edge, rows;
+    int first, n; // its bodies: of[first] ... of[first + n - 1]
+} incidence;
+
 typedef struct dissection {
     lwi_order *o;
     int leaf;
-    int *body;               // [nbody] a permutation; a set is a span of it
-    int *set, sets;          // [nbody] current set of each body
-    int *seen, passes;       // [nbody] marks of one traversal
-    int *order;              // [nbody] of one traversal
-    int *first, *end, *edge; // edges of body b within its set: edge[first[b]] ... edge[end[b] - 1]
-    int *count, *counted;    // [nedge] bodies reached, and in which pass
-    int *parent, *rank;      // [nbody] depth-first tree, place in the order
-    int *edge_at, *body_at;  // [nbody] progress through the neighbours of a body
-    int *size, *crossing;    // [nbody] of the subtree below a body
-    unsigned char *side;     // [nbody]
-    int *spare;              // [nbody]
+    const int *of;     // bodies of all edges
+    int *body;         // [nbody] a permutation; a set is a span of it
+    int *set, sets;    // [nbody] current set of each body
+    int *seen, passes; // [nbody] marks of one traversal
+    int *order;        // [nbody] of one traversal
+    int *first, *end;  // edges of body b within its set: at[first[b]] ... at[end[b] - 1]
+    incidence *at;
+    int fewest;             // rows of an edge within the last set
+    int *count, *counted;   // [nedge] bodies reached, and in which pass
+    int *parent, *rank;     // [nbody] depth-first tree, place in the order
+    int *edge_at, *body_at; // [nbody] progress through the neighbours of a body
+    int *size, *crossing;   // [nbody] of the subtree below a body
+    unsigned char *side;    // [nbody]
+    int *spare;             // [nbody]
 } dissection;
 
 typedef struct cut {
@@ -43,9 +54,9 @@ typedef struct cut {
     int n;
 } cut;
 
-static bool has_all(const dissection *d, const lwi_plan_edge *e, int set)
+static bool has_all(const dissection *d, const incidence *e, int set)
 {
-    const int *body = lwi_plan_bodies(e);
+    const int *body = d->of + e->first;
     for (int i = 0; i < e->n; i++)
         if (d->set[body[i]] != set) return false;
     return true;
@@ -55,12 +66,17 @@ static bool has_all(const dissection *d, const lwi_plan_edge *e, int set)
 static void make_set(dissection *d, const int *body, int n)
 {
     const int set = ++d->sets;
+    d->fewest = INT_MAX;
     for (int k = 0; k < n; k++) d->set[body[k]] = set;
     for (int k = 0; k < n; k++) {
         const int b = body[k];
         int to = d->first[b];
-        for (int i = d->first[b]; i < d->end[b]; i++)
-            if (has_all(d, &d->o->graph->edge[d->edge[i]], set)) d->edge[to++] = d->edge[i];
+        for (int i = d->first[b]; i < d->end[b]; i++) {
+            if (!has_all(d, &d->at[i], set)) continue;
+            if (d->at[i].rows < d->fewest) d->fewest = d->at[i].rows;
+            if (to < i) d->at[to] = d->at[i];
+            to++;
+        }
         d->end[b] = to;
     }
 }
@@ -77,8 +93,8 @@ static int breadth_first(dissection *d, int start)
     for (int head = 0; head < tail; head++) {
         const int b = d->order[head];
         for (int i = d->first[b]; i < d->end[b]; i++) {
-            const lwi_plan_edge *e = &d->o->graph->edge[d->edge[i]];
-            const int *body = lwi_plan_bodies(e);
+            const incidence *e = &d->at[i];
+            const int *body = d->of + e->first;
             for (int j = 0; j < e->n; j++) {
                 if (d->seen[body[j]] == pass) continue;
                 d->seen[body[j]] = pass;
@@ -93,9 +109,9 @@ static int breadth_first(dissection *d, int start)
 static int onward(dissection *d, int b, int pass)
 {
     for (; d->edge_at[b] < d->end[b]; d->edge_at[b]++, d->body_at[b] = 0) {
-        const lwi_plan_edge *e = &d->o->graph->edge[d->edge[d->edge_at[b]]];
+        const incidence *e = &d->at[d->edge_at[b]];
         while (d->body_at[b] < e->n) {
-            const int next = lwi_plan_bodies(e)[d->body_at[b]++];
+            const int next = d->of[e->first + d->body_at[b]++];
             if (d->seen[next] != pass) return next;
         }
     }
@@ -135,22 +151,22 @@ static void consider(cut *best, int rows, int part, int n, const int *list)
         *best = c;
 }
 
-// The bodies reached after any number of steps of the order.
-static void consider_order(dissection *d, int n, cut *best)
+// The bodies reached after any number of steps of the order; ends with one of the smallest possible score.
+static void consider_order(dissection *d, int n, double smallest, cut *best)
 {
-    const lwi_plan_edge *edge = d->o->graph->edge;
     const int pass = ++d->passes;
     int rows = 0;
-    for (int k = 0; k < n - 1; k++) {
+    for (int k = 0; k < n - 1 && !(best->list && best->score <= smallest); k++) {
         const int b = d->order[k];
         for (int i = d->first[b]; i < d->end[b]; i++) {
-            const int e = d->edge[i];
+            const incidence *at = &d->at[i];
+            const int e = at->edge;
             if (d->counted[e] != pass) {
                 d->counted[e] = pass;
                 d->count[e] = 0;
-                rows += edge[e].rows;
+                rows += at->rows;
             }
-            if (++d->count[e] == edge[e].n) rows -= edge[e].rows;
+            if (++d->count[e] == at->n) rows -= at->rows;
         }
         consider(best, rows, k + 1, n, d->order);
     }
@@ -164,8 +180,8 @@ static void consider_subtrees(dissection *d, int n, cut *best)
     for (int k = 0; k < n; k++) {
         const int b = d->order[k];
         for (int i = d->first[b]; i < d->end[b]; i++) {
-            const lwi_plan_edge *e = &d->o->graph->edge[d->edge[i]];
-            const int *body = lwi_plan_bodies(e);
+            const incidence *e = &d->at[i];
+            const int *body = d->of + e->first;
             if (body[0] != b) continue; // count each edge once
             for (int j = 0; j + 1 < e->n; j++) {
                 const int u = body[j], v = body[j + 1];
@@ -190,8 +206,8 @@ static int gain(const dissection *d, int b)
 {
     int rows = 0;
     for (int i = d->first[b]; i < d->end[b]; i++) {
-        const lwi_plan_edge *e = &d->o->graph->edge[d->edge[i]];
-        const int *body = lwi_plan_bodies(e);
+        const incidence *e = &d->at[i];
+        const int *body = d->of + e->first;
         int here = 0;
         for (int j = 0; j < e->n; j++) here += d->side[body[j]] == d->side[b];
         if (here == 1) rows += e->rows;
@@ -246,15 +262,17 @@ static int bisect(dissection *d, int *body, int n)
 {
     cut best = {.list = NULL};
     const int end = d->order[n - 1]; // far from everything: an end
+    const double smallest = d->fewest / ((double)(n / 2) * (n - n / 2));
     LWI_ASSERT(n > 2);
     depth_first(d, end);
-    consider_order(d, n, &best);
-    consider_subtrees(d, n, &best);
+    consider_order(d, n, smallest, &best);
+    if (best.score > smallest) consider_subtrees(d, n, &best);
     for (int k = 0; k < n; k++) d->side[body[k]] = 0;
     for (int k = 0; k < best.n; k++) d->side[best.list[k]] = 1;
+    if (best.score <= smallest) return part_sides(d, body, n);
     breadth_first(d, end);
     cut broad = best;
-    consider_order(d, n, &broad);
+    consider_order(d, n, smallest, &broad);
     if (broad.score < best.score) {
         for (int k = 0; k < n; k++) d->side[body[k]] = 0;
         for (int k = 0; k < broad.n; k++) d->side[d->order[k]] = 1;
@@ -324,13 +342,23 @@ static lw_status dissect(dissection *d, int *body, int n)
 }
 
 // Edges of one body alone are in no cut.
-static void list_edges(dissection *d)
+static void list_edges(dissection *d, int *of, int *first)
 {
     const lwi_order *o = d->o;
+    for (int e = 0, used = 0; e < o->graph->nedge; e++) {
+        const lwi_plan_edge *edge = &o->graph->edge[e];
+        first[e] = used;
+        memcpy(of + used, lwi_plan_bodies(edge), (size_t)edge->n * sizeof *of);
+        used += edge->n;
+    }
+    d->of = of;
     for (int b = 0; b < o->graph->nbody; b++) {
         d->first[b] = d->end[b] = o->first[b];
-        for (int i = o->first[b]; i < o->first[b + 1]; i++)
-            if (o->graph->edge[o->edge[i]].n > 1) d->edge[d->end[b]++] = o->edge[i];
+        for (int i = o->first[b]; i < o->first[b + 1]; i++) {
+            const int e = o->edge[i];
+            const lwi_plan_edge *edge = &o->graph->edge[e];
+            if (edge->n > 1) d->at[d->end[b]++] = (incidence){e, edge->rows, first[e], edge->n};
+        }
     }
 }
 
@@ -342,12 +370,15 @@ lw_status lwi_order_dissect(lwi_order *o, int leaf)
                         &d.edge_at, &d.body_at, &d.spare, &d.crossing, &d.first,  &d.end};
     for (int i = 0; i < LWI_COUNT(per_body); i++)
         if (!(*per_body[i] = LWI_PUSH(&o->arena, int, nbody))) return LW_ERR_MEMORY;
-    d.edge = LWI_PUSH(&o->arena, int, o->first[nbody]);
+    size_t bodies = 0;
+    for (int e = 0; e < nedge; e++) bodies += (size_t)o->graph->edge[e].n;
+    d.at = LWI_PUSH(&o->arena, incidence, o->first[nbody]);
+    int *of = LWI_PUSH(&o->arena, int, bodies), *first = LWI_PUSH(&o->arena, int, nedge);
     d.count = LWI_PUSH(&o->arena, int, nedge);
     d.counted = LWI_PUSH(&o->arena, int, nedge);
     d.side = LWI_PUSH(&o->arena, unsigned char, nbody);
-    if (!d.edge || !d.count || !d.counted || !d.side) return LW_ERR_MEMORY;
+    if (!d.at || !of || !first || !d.count || !d.counted || !d.side) return LW_ERR_MEMORY;
     for (int b = 0; b < nbody; b++) d.body[b] = b;
-    list_edges(&d);
+    list_edges(&d, of, first);
     return nbody ? dissect(&d, d.body, nbody) : LW_OK;
 }
