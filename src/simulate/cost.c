@@ -73,21 +73,6 @@ static void count_joint(const lwi_path_body *body, int l, lwi_cost_features *f)
         f->hinges++;
 }
 
-static void count_joints(const lwi_path_plan *plan, lwi_cost_features *f)
-{
-    for (int s = 0; s < LWI_LANES * plan->groups; s++) {
-        const lwi_path_body *body = plan->body + s % plan->groups * plan->length;
-        for (int j = 0; j < plan->length; j++) {
-            const int k = plan->place[s * plan->length + j];
-            if (k < 0) continue;
-            if (plan->joint[k].kind == LWI_PATH_BALL)
-                f->balls++;
-            else
-                count_joint(&body[j], s / plan->groups, f);
-        }
-    }
-}
-
 static void count_paths(const lwi_net_plan *plan, lwi_cost_features *f)
 {
     f->hubs = plan->nhub;
@@ -97,16 +82,30 @@ static void count_paths(const lwi_net_plan *plan, lwi_cost_features *f)
     }
 }
 
+// Adds the joints of a model that is one path.
+static lw_status count_path(const lw_model *model, const lw_allocator *allocator,
+                            lwi_cost_features *f, bool *found)
+{
+    lwi_path_counts counts;
+    TRY(lwi_path_count(model, allocator, &counts));
+    f->balls += counts.balls, f->square += counts.square, f->hinges += counts.others;
+    *found = counts.balls + counts.square + counts.others > 0;
+    return LW_OK;
+}
+
 lw_status lwi_cost_count_path(const lw_model *model, lwi_shared *shared,
                               const lw_allocator *allocator, lwi_cost_features *f)
 {
     lwi_arena arena;
     lwi_path_plan *path;
     lwi_net_plan *net;
+    bool found = false;
+    if (!lwi_acts_on_bodies(model)) TRY(count_path(model, allocator, f, &found));
+    if (found) return LW_OK; // most paths stay with their recursion, and need no plan
     lwi_arena_init(&arena, allocator);
-    const lw_status status = lwi_divide(model, shared, &arena, &path, &net);
-    if (path) count_joints(path, f);
+    lw_status status = lwi_divide(model, shared, &arena, &path, &net);
     if (net) count_paths(net, f);
+    if (path) status = count_path(model, allocator, f, &found);
     lwi_arena_free(&arena);
     return status;
 }

@@ -187,6 +187,35 @@ static void check_observations(const lw_model *model, const lwi_formulation *for
     lwi_arena_free(&arena);
 }
 
+// What is counted without a plan is what the plan has.
+static void check_counts(const lw_model *model)
+{
+    lwi_arena arena;
+    lwi_path_plan *plan;
+    lwi_path_counts counts, have = {0};
+    lwi_arena_init(&arena, NULL);
+    assert_int_equal(lwi_path_plan_create(model, (lwi_path_choice){0}, &arena, &plan), LW_OK);
+    for (int s = 0; plan && s < LWI_LANES * plan->groups; s++) {
+        const lwi_path_body *body = plan->body + s % plan->groups * plan->length;
+        const int l = s / plan->groups;
+        for (int j = 0; j < plan->length; j++) {
+            const int k = plan->place[s * plan->length + j];
+            if (k < 0) continue;
+            if (plan->joint[k].kind == LWI_PATH_BALL)
+                have.balls++;
+            else if (body[j].ca[l] == 0 || body[j].sa[l] == 0)
+                have.square++;
+            else
+                have.others++;
+        }
+    }
+    assert_int_equal(lwi_path_count(model, NULL, &counts), LW_OK);
+    assert_int_equal(counts.balls, have.balls);
+    assert_int_equal(counts.square, have.square);
+    assert_int_equal(counts.others, have.others);
+    lwi_arena_free(&arena);
+}
+
 // hdca against `momenta` and its own elimination, dca against aba, observations.  With a free base the momenta of hdca are
 // in world axes: `momenta` is no reference.
 static void check_model(lwt_path c)
@@ -207,6 +236,7 @@ static void check_model(lwt_path c)
         check_rates(c.model, &lwi_formulation_hdca, &lwi_formulation_momenta, x, 1e-8);
     check_observations(c.model, &lwi_formulation_hdca, x, 1e-7);
     check_observations(c.model, &lwi_formulation_dca, x, 1e-7);
+    check_counts(c.model);
     lwi_arena_free(&arena);
     free(x);
     lwt_path_destroy(&c);
@@ -468,6 +498,7 @@ static bool has_path(const lw_model *model)
     assert_int_equal(lwi_path_plan_create(model, (lwi_path_choice){0}, &arena, &plan), LW_OK);
     const bool found = plan != NULL;
     lwi_arena_free(&arena);
+    check_counts(model);
     return found;
 }
 

@@ -5,7 +5,7 @@
 // than efforts in place of forces, which cost more than the path itself (bench/ops/paths.c, `wrenches`).
 enum { HINGES_FOR_HUB = 24 };
 
-static bool acts_on_bodies(const lw_model *model)
+bool lwi_acts_on_bodies(const lw_model *model)
 {
     return (model->force_needs & (LWI_NEEDS_POSE | LWI_NEEDS_TWIST)) != 0;
 }
@@ -14,7 +14,7 @@ static lw_status divide(const lw_model *model, lwi_arena *arena, lwi_path_plan *
                         lwi_net_plan **net)
 {
     *path = NULL, *net = NULL;
-    if (acts_on_bodies(model)) {
+    if (lwi_acts_on_bodies(model)) {
         TRY(lwi_net_plan_create(model, (lwi_net_choice){.share = HINGES_FOR_HUB}, arena, net));
         if (*net) return LW_OK;
     }

@@ -17,5 +17,7 @@
  *  @return LW_ERR_MEMORY */
 lw_status lwi_divide(const lw_model *model, lwi_shared *shared, lwi_arena *arena,
                      lwi_path_plan **path, lwi_net_plan **net);
+/** Whether forces read or move bodies; then a division between hubs is preferred to one path. */
+bool lwi_acts_on_bodies(const lw_model *model);
 
 #endif

@@ -529,6 +529,36 @@ static bool accepts(const lw_model *model, int minimum)
     return true;
 }
 
+// Whether there may be a path that is long enough: what has no parts yet shows that most models have none.
+static lw_status may_have_path(planner *p, bool *may)
+{
+    const lw_model *model = p->model;
+    const int shortest = p->choice.shortest ? p->choice.shortest : LWI_NET_SHORTEST;
+    int *hinges; // of the path up to each body, at most
+    *may = false;
+    GET(&p->scratch, p->children, model->nnode);
+    GET(&p->scratch, p->link, model->nnode);
+    GET(&p->scratch, hinges, model->nnode);
+    for (int k = 0; k < model->nnode; k++)
+        if (model->node[k].parent >= 0) p->children[model->node[k].parent]++;
+    for (int k = 0; k < model->nnode; k++)
+        p->link[k] = only_turns(&model->node[k]) && p->children[k] <= 1;
+    for (int i = 0; i < model->nloop; i++) {
+        const lwi_joint *joint = &model->joint[model->loop[i]];
+        const int side[2] = {model->body_node[joint->body1], model->body_node[joint->body2]};
+        for (int b = 0; b < 2; b++)
+            if (side[b] >= 0 && p->children[side[b]] > 0) p->link[side[b]] = false; // no tie
+    }
+    for (int k = 0; k < model->nnode && !*may; k++) {
+        const lwi_node *node = &model->node[k];
+        if (!p->link[k]) continue;
+        const bool mount = node->joint >= 0 && model->joint[node->joint].mount.present;
+        hinges[k] = (node->parent < 0 ? 0 : hinges[node->parent]) + node->type->nfactor;
+        *may = mount || hinges[k] >= shortest; // a mount has parts of its own
+    }
+    return LW_OK;
+}
+
 // Hubs are few.
 static bool is_worth_it(const planner *p, int minimum)
 {
@@ -540,6 +570,9 @@ static bool is_worth_it(const planner *p, int minimum)
 static lw_status fill(planner *p, lwi_net_plan **out)
 {
     const int minimum = p->choice.minimum ? p->choice.minimum : LWI_PATH_MINIMUM;
+    bool may;
+    TRY(may_have_path(p, &may));
+    if (!may) return LW_OK;
     TRY(lwi_k_parts_create_any(p->model, &p->scratch, &p->parts));
     TRY(find_links(p));
     drop_short(p);

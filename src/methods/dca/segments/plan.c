@@ -358,15 +358,22 @@ static void set_base(const path *p, lwi_path_plan *plan)
 
 // ------------------------------------------------------------------------------------------- create
 
+// What `cut` needs.
+static lw_status begin(const path *p, lwi_path_choice choice, lwi_arena *arena, lwi_path_plan *plan)
+{
+    *plan = (lwi_path_plan){.n = p->n};
+    plan->groups = quotient(p->n, LWI_LANES * lwi_path_longest_segment(p->n, choice.length));
+    plan->first = LWI_PUSH(arena, int, LWI_LANES * plan->groups + 1);
+    return plan->first ? LW_OK : LW_ERR_MEMORY;
+}
+
 static lw_status fill(const path *p, lwi_path_choice choice, lwi_arena *arena, lwi_path_plan **out)
 {
     lwi_path_plan *plan = LWI_PUSH(arena, lwi_path_plan, 1);
     if (!plan) return LW_ERR_MEMORY;
-    plan->n = p->n;
-    plan->groups = quotient(p->n, LWI_LANES * lwi_path_longest_segment(p->n, choice.length));
-    plan->first = LWI_PUSH(arena, int, LWI_LANES * plan->groups + 1);
+    TRY(begin(p, choice, arena, plan));
     plan->joint = LWI_PUSH(arena, lwi_path_joint, p->n);
-    if (!plan->first || !plan->joint) return LW_ERR_MEMORY;
+    if (!plan->joint) return LW_ERR_MEMORY;
     if (!cut(p, choice, plan)) return LW_OK;
     plan->places = LWI_PUSH(arena, int, plan->groups);
     if (!plan->places) return LW_ERR_MEMORY;
@@ -408,20 +415,69 @@ static bool has_branches(const lw_model *model)
     return branches;
 }
 
-lw_status lwi_path_plan_create(const lw_model *model, lwi_path_choice choice, lwi_arena *arena,
-                               lwi_path_plan **plan)
+// p: the joints of the model, *found: whether they are a path.
+static lw_status find_path(const lw_model *model, lwi_path_choice choice, lwi_arena *scratch,
+                           path *p, bool *found)
 {
-    path p = {.model = model};
-    *plan = NULL;
     const int minimum = choice.minimum ? choice.minimum : LWI_PATH_MINIMUM;
+    *p = (path){.model = model};
+    *found = false;
     if (model->nnode < 1 || model->nloop || model->ncoupling || model->driven) return LW_OK;
     if (model->tree_nv < minimum || has_branches(model)) return LW_OK;
     if (!lwi_build_applies(model, true)) return LW_OK;
+    TRY(lwi_k_parts_create_any(model, scratch, &p->parts));
+    *found = is_path(p) && p->n + p->base >= minimum && p->n > 0;
+    return LW_OK;
+}
+
+lw_status lwi_path_plan_create(const lw_model *model, lwi_path_choice choice, lwi_arena *arena,
+                               lwi_path_plan **plan)
+{
+    path p;
+    bool found;
     lwi_arena scratch;
+    *plan = NULL;
     lwi_arena_init(&scratch, &arena->allocator);
-    lw_status status = lwi_k_parts_create_any(model, &scratch, &p.parts);
-    if (status == LW_OK && is_path(&p) && p.n + p.base >= minimum && p.n > 0)
-        status = fill(&p, choice, arena, plan);
+    lw_status status = find_path(model, choice, &scratch, &p, &found);
+    if (status == LW_OK && found) status = fill(&p, choice, arena, plan);
+    lwi_arena_free(&scratch);
+    return status;
+}
+
+// Whether the axis of joint k and the next one are parallel or at a right angle, as twist_of has it: flips change signs.
+static bool is_square(const path *p, int k)
+{
+    if (k + 1 == p->n) return true; // no twist
+    const double *R = part_of(p, k + 1)->in.R;
+    return hypot(R[2], R[5]) <= rounding || fabs(R[8]) <= rounding;
+}
+
+static lw_status count(const path *p, lwi_arena *scratch, lwi_path_counts *counts)
+{
+    lwi_path_plan plan;
+    TRY(begin(p, (lwi_path_choice){0}, scratch, &plan));
+    if (!cut(p, (lwi_path_choice){0}, &plan)) return LW_OK;
+    for (int k = 0; k < p->n; k++) {
+        if (part_of(p, k)->ball)
+            counts->balls++;
+        else if (is_square(p, k))
+            counts->square++;
+        else
+            counts->others++;
+    }
+    return LW_OK;
+}
+
+lw_status lwi_path_count(const lw_model *model, const lw_allocator *allocator,
+                         lwi_path_counts *counts)
+{
+    path p;
+    bool found;
+    lwi_arena scratch;
+    *counts = (lwi_path_counts){0};
+    lwi_arena_init(&scratch, allocator);
+    lw_status status = find_path(model, (lwi_path_choice){0}, &scratch, &p, &found);
+    if (status == LW_OK && found) status = count(&p, &scratch, counts);
     lwi_arena_free(&scratch);
     return status;
 }

@@ -58,6 +58,16 @@ typedef struct lwi_path_plan {
  *  @return LW_ERR_MEMORY */
 lw_status lwi_path_plan_create(const lw_model *model, lwi_path_choice choice, lwi_arena *arena,
                                lwi_path_plan **plan);
+/** Joints of a path that can be cut, by kind; all 0: the model is none. */
+typedef struct lwi_path_counts {
+    int balls;
+    int square; ///< hinges and screws whose axis is parallel to the next one, or at a right angle, and the last one
+    int others; ///< hinges and screws
+} lwi_path_counts;
+
+/** What a plan has, without making it.  @return LW_ERR_MEMORY */
+lw_status lwi_path_count(const lw_model *model, const lw_allocator *allocator,
+                         lwi_path_counts *counts);
 /** Number of joints of segment s. */
 static inline int lwi_path_segment_size(const lwi_path_plan *plan, int s)
 {
