@@ -247,6 +247,7 @@ static lw_status check_time_alone(const lwi_item *it, const char *what, lw_signa
 lw_status lwi_item_signal(const lwi_item *it, const char *what, lw_signal s, bool function_only)
 {
     const lw_builder *b = it->builder;
+    if (s.index == 0) return LW_OK; // none
     if (s.index > b->desc.nfunction || -s.index > b->desc.ninput)
         return lwi_item_fail(it, "%s refers to signal %d; there are %d functions and %d inputs",
                              what, s.index, b->desc.nfunction, b->desc.ninput);

@@ -123,5 +123,5 @@ void lwi_compile_impulses(lw_model *model)
 {
     lwi_description *d = &model->desc;
     if (d->nimpulse) qsort(d->impulse, (size_t)d->nimpulse, sizeof *d->impulse, by_time);
-    model->jumps = isfinite(next_jump(model, 0));
+    model->jumps = d->nfunction && isfinite(next_jump(model, 0));
 }

@@ -22,11 +22,12 @@ typedef struct candidate {
 } candidate;
 
 typedef struct graph {
-    int *parent;       // union-find over carriers
-    bool *in_tree;     // [njoint]
-    int *first, *list; // joints of each carrier: all while the tree grows, those of the tree then
-    int *level, *seen; // scratch of `grow` [nbody]: bodies by depth; run that has seen them
-    candidate *reach;  // [2 njoint]
+    int *parent;        // union-find over carriers
+    bool *in_tree;      // [njoint]
+    signed char *class; // [njoint] joint_class
+    int *first, *list;  // joints of each carrier: all while the tree grows, those of the tree then
+    int *level, *seen;  // scratch of `grow` [nbody]: bodies by depth; run that has seen them
+    candidate *reach;   // [2 njoint]
 } graph;
 
 static bool moved(const lwi_joint *joint)
@@ -87,6 +88,23 @@ static int dear_first(const void *a, const void *b)
     return x->cost != y->cost ? y->cost - x->cost : x->joint - y->joint;
 }
 
+// Most bodies carry few joints: a call of qsort takes longer than the exchanges of so few.
+enum { FEW_CANDIDATES = 8 };
+
+static void sort_candidates(candidate *c, int n)
+{
+    if (n > FEW_CANDIDATES) {
+        qsort(c, (size_t)n, sizeof *c, dear_first);
+        return;
+    }
+    for (int i = 1; i < n; i++) {
+        const candidate x = c[i];
+        int to = i;
+        for (; to > 0 && dear_first(&c[to - 1], &x) > 0; to--) c[to] = c[to - 1];
+        c[to] = x;
+    }
+}
+
 // What joint j leads to from body b.
 static int across(const lw_model *m, int j, int b)
 {
@@ -109,11 +127,11 @@ static void grow(const lw_model *m, graph *g, int class, int start, int run)
                 const int j = g->list[i], to = across(m, j, b);
                 if (g->in_tree[j] && g->seen[to] != run)
                     g->seen[to] = run, g->level[n++] = to;
-                else if (!g->in_tree[j] && joint_class(m, j) == class)
+                else if (!g->in_tree[j] && g->class[j] == class)
                     g->reach[nreach++] = (candidate){cut_cost(m, j), j, to};
             }
         }
-        if (nreach > 1) qsort(g->reach, (size_t)nreach, sizeof *g->reach, dear_first);
+        sort_candidates(g->reach, nreach);
         for (int i = 0; i < nreach; i++) {
             const int j = g->reach[i].joint, to = g->reach[i].to;
             const int a = lwi_component_of(g->parent, m->joint[j].body1),
@@ -132,7 +150,7 @@ static lw_status check_hints(const lw_model *m, graph *g, lw_error *error)
     for (int j = 0; j < m->njoint; j++) {
         const lwi_joint *joint = &m->joint[j];
         const lw_joint_desc *d = &m->desc.joint[j];
-        if (joint_class(m, j) == NEVER_CUT && !g->in_tree[j])
+        if (g->class[j] == NEVER_CUT && !g->in_tree[j])
             return lwi_model_fail(&m->desc, d->place, error,
                                   "joint '%s': `cut: never`, but only joints that must not be cut "
                                   "form this loop",
@@ -152,7 +170,7 @@ static lw_status choose_joints(lw_model *m, graph *g, lw_error *error)
 {
     bool any[ALWAYS_CUT + 1] = {false};
     for (int i = 0; i < m->nbody; i++) g->parent[i] = i;
-    for (int j = 0; j < m->njoint; j++) any[joint_class(m, j)] = true;
+    for (int j = 0; j < m->njoint; j++) any[g->class[j] = (signed char)joint_class(m, j)] = true;
     for (int class = 0, run = 0; class < NCLASS; class ++) {
         if (!any[class]) continue;
         run++;
@@ -285,6 +303,7 @@ lw_status lwi_compile_topology(lw_model *m, lw_error *error)
     const int nb = m->nbody, nj = m->njoint;
     graph g = {.parent = LWI_PUSH(&m->arena, int, nb),
                .in_tree = LWI_PUSH(&m->arena, bool, nj),
+               .class = LWI_PUSH(&m->arena, signed char, nj),
                .first = LWI_PUSH(&m->arena, int, nb + 1),
                .list = LWI_PUSH(&m->arena, int, 2 * nj + 1),
                .level = LWI_PUSH(&m->arena, int, nb),
@@ -294,8 +313,8 @@ lw_status lwi_compile_topology(lw_model *m, lw_error *error)
     m->node = LWI_PUSH(&m->arena, lwi_node, nb);
     m->body_node = LWI_PUSH(&m->arena, int, nb);
     m->loop = LWI_PUSH(&m->arena, int, nj);
-    if (!g.parent || !g.in_tree || !g.first || !g.list || !g.level || !g.seen || !g.reach ||
-        !cursor || !stack || !m->node || !m->body_node || !m->loop)
+    if (!g.parent || !g.in_tree || !g.class || !g.first || !g.list || !g.level || !g.seen ||
+        !g.reach || !cursor || !stack || !m->node || !m->body_node || !m->loop)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for the spanning tree");
     list_joints(m, &g, false, cursor);
     TRY(choose_joints(m, &g, error));

@@ -152,17 +152,23 @@ static const char *unit_of(const lwi_result_columns *c, const lw_model *model,
 typedef struct stem {
     char *text;
     size_t room, length;
-    const char *prefix, *item;
+    const lwi_quantity *of;
+    int item;
 } stem;
 
-// Makes the stem of an entry; *same: it is that of the entry before.
+// Whether an entry has the stem that was made last.
+static inline bool has_stem(const stem *s, const lwi_result_entry *e)
+{
+    const lwi_quantity *q = e->quantity;
+    return s->of && s->item == e->item && s->of->subject == q->subject && s->of->kind == q->kind;
+}
+
+// Makes the stem of an entry.
 static lw_status make_stem(stem *s, lwi_arena *arena, const lw_model *model,
-                           const lwi_result_entry *e, bool *same)
+                           const lwi_result_entry *e)
 {
     const char *prefix = lwi_result_column_prefix(e->quantity);
     const char *item = lwi_result_item_name(model, e);
-    *same = s->prefix == prefix && s->item == item;
-    if (*same) return LW_OK;
     const size_t before = strlen(prefix), length = strlen(item), need = before + length + 3;
     if (need > s->room) {
         const size_t room = (2 * need + LWI_STEM_PIECE - 1) / LWI_STEM_PIECE * LWI_STEM_PIECE;
@@ -170,7 +176,7 @@ static lw_status make_stem(stem *s, lwi_arena *arena, const lw_model *model,
         if (!s->text) return LW_ERR_MEMORY;
         s->room = room;
     }
-    s->prefix = prefix, s->item = item;
+    s->of = e->quantity, s->item = e->item;
     char *end = s->text;
     memcpy(end, prefix, before), end += before;
     if (before) *end++ = '.';
@@ -227,7 +233,8 @@ lw_status lwi_result_columns_visit(const lwi_result_columns *c, const lw_model *
     lw_status status = LW_OK;
     lwi_arena_init(&scratch, NULL);
     for (int i = 0; i < c->nentry && status == LW_OK; i++) {
-        status = make_stem(&s, &scratch, model, &c->entry[i], &names.same);
+        names.same = has_stem(&s, &c->entry[i]);
+        if (!names.same) status = make_stem(&s, &scratch, model, &c->entry[i]);
         if (status == LW_OK) status = put_ends(c, &c->entry[i], &scratch, &names);
         names.stem = s.text, names.length = s.length;
         if (status == LW_OK) visit(user, &names);

@@ -102,6 +102,7 @@ static void discard(lw_csv *c)
 typedef struct header {
     FILE *file;
     bool begun, plain; // a name has been written; the stem needs no quotes
+    bool is_short;     // and is one piece
     size_t used;
     char block[1 << 14];
 } header;
@@ -112,17 +113,28 @@ static void flush_header(header *h)
     h->used = 0;
 }
 
+static inline char *put_end(char *to, const char *end)
+{
+    for (; *end; end++) *to++ = *end;
+    return to;
+}
+
 // Names that need no quotes, each after a comma: stems in pieces of constant size.
 static void put_block(header *h, const lwi_result_names *names)
 {
+    const size_t length = names->length;
+    const int n = names->n;
     char *to = h->block + h->used;
-    for (int k = 0; k < names->n; k++) {
-        if (h->begun) *to++ = ',';
-        h->begun = true;
-        for (size_t i = 0; i < names->length; i += LWI_STEM_PIECE)
+    for (int k = 0; k < n && h->is_short; k++) {
+        *to = ',';
+        memcpy(to + 1, names->stem, LWI_STEM_PIECE);
+        to = put_end(to + 1 + length, names->end[k]);
+    }
+    for (int k = 0; k < n && !h->is_short; k++) {
+        *to++ = ',';
+        for (size_t i = 0; i < length; i += LWI_STEM_PIECE)
             memcpy(to + i, names->stem + i, LWI_STEM_PIECE);
-        to += names->length;
-        for (const char *p = names->end[k]; *p; p++) *to++ = *p;
+        to = put_end(to + length, names->end[k]);
     }
     h->used = (size_t)(to - h->block);
 }
@@ -132,9 +144,12 @@ static void put_names(void *user, const lwi_result_names *names)
     header *h = user;
     const size_t room =
         (names->length + LWI_STEM_PIECE + sizeof names->numbered) * (size_t)(names->n + 1);
-    if (!names->same) h->plain = !strpbrk(names->stem, SPECIAL);
+    if (!names->same) {
+        h->plain = !strpbrk(names->stem, SPECIAL);
+        h->is_short = names->length <= LWI_STEM_PIECE;
+    }
     if (room > sizeof h->block - h->used) flush_header(h);
-    if (h->plain && !names->elsewhere && room <= sizeof h->block) {
+    if (h->begun && h->plain && !names->elsewhere && room <= sizeof h->block) {
         put_block(h, names);
         return;
     }

@@ -159,6 +159,7 @@ typedef struct bins {
     const lwi_result_columns *columns;
     int first[BINS + 1];
     int *entry, *to; ///< [nentry] index, and index of the first number in the row
+    signed char *of; ///< [nentry] bin of each
 } bins;
 
 static lw_status sort_entries(const lwi_result_columns *columns, lwi_arena *scratch, bins *g)
@@ -167,13 +168,17 @@ static lw_status sort_entries(const lwi_result_columns *columns, lwi_arena *scra
     int next[BINS];
     *g = (bins){.columns = columns,
                 .entry = LWI_PUSH(scratch, int, columns->nentry),
-                .to = LWI_PUSH(scratch, int, columns->nentry)};
-    if (!g->entry || !g->to) return LW_ERR_MEMORY;
-    for (int i = 0; i < columns->nentry; i++) g->first[bin_of(&columns->entry[i], first) + 1]++;
+                .to = LWI_PUSH(scratch, int, columns->nentry),
+                .of = LWI_PUSH(scratch, signed char, columns->nentry)};
+    if (!g->entry || !g->to || !g->of) return LW_ERR_MEMORY;
+    for (int i = 0; i < columns->nentry; i++) {
+        g->of[i] = (signed char)bin_of(&columns->entry[i], first);
+        g->first[g->of[i] + 1]++;
+    }
     for (int k = 0; k < BINS; k++) g->first[k + 1] += g->first[k];
     memcpy(next, g->first, sizeof next);
     for (int i = 0, to = 0; i < columns->nentry; to += columns->entry[i++].n) {
-        const int at = next[bin_of(&columns->entry[i], first)]++;
+        const int at = next[g->of[i]]++;
         g->entry[at] = i, g->to[at] = to;
     }
     return LW_OK;

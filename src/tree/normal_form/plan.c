@@ -83,32 +83,39 @@ static bool is_screw(const part *p)
     return p->kind == LWI_K_HINGE || p->kind == LWI_K_SCREW;
 }
 
+// Is screw i the first child of a screw, which is aligned with it?
+static bool is_first(const build *b, int i)
+{
+    return i > 0 && b->part[i].parent == i - 1 && is_screw(&b->part[i - 1]);
+}
+
 // Aligns every screw with its first child, which is the part that follows it.
-static void align_screws(build *b)
+// @param of  out: parameters of first children relative to joint frames
+static void align_screws(build *b, axes *of)
 {
     for (int i = 1; i < b->npart; i++) {
-        part *p = &b->part[i];
-        if (p->parent != i - 1 || !is_screw(p) || !is_screw(&b->part[i - 1])) continue;
-        const axes d = decompose(&p->in);
-        b->part[i - 1].phi = d.phi;
-        b->part[i - 1].delta = d.sa != 0 ? d.delta : d.ca * d.shift;
+        if (!is_screw(&b->part[i]) || !is_first(b, i)) continue;
+        of[i] = decompose(&b->part[i].in);
+        b->part[i - 1].phi = of[i].phi;
+        b->part[i - 1].delta = of[i].sa != 0 ? of[i].delta : of[i].ca * of[i].shift;
     }
 }
 
 // ------------------------------------------------------------------------------------------- place
 
 // Parameters of part i, a screw, relative to its parent, with all frames aligned.
-static axes axes_of(const build *b, int i)
+static void find_axes(const build *b, int i, axes *d)
 {
     const part *p = &b->part[i];
-    const bool first = p->parent >= 0 && p->parent == i - 1 && is_screw(&b->part[i - 1]);
-    const frame in = first ? p->in : inboard(b, i);
-    axes d = decompose(&in);
-    if (first) d.phi = d.delta = 0; // the parent is aligned with it
-    if (first && d.sa == 0) d.shift = 0;
-    const double shift = d.shift + p->delta;
-    d.shift = fabs(shift) > parallel * (fabs(d.shift) + fabs(p->delta)) ? shift : 0;
-    return d;
+    if (is_first(b, i)) {
+        d->phi = d->delta = 0; // the parent is aligned with it
+        if (d->sa == 0) d->shift = 0;
+    } else {
+        const frame in = inboard(b, i);
+        *d = decompose(&in);
+    }
+    const double shift = d->shift + p->delta;
+    d->shift = fabs(shift) > parallel * (fabs(d->shift) + fabs(p->delta)) ? shift : 0;
 }
 
 static bool is_realigned(const axes *d)
@@ -236,10 +243,9 @@ static void set_body(const part *p, lwi_k_body *block, int l)
     block->pivot[l] = J[2];
 }
 
-static void set_screw(const build *b, int i, lwi_k_screw *k, int l, lwi_k_step *step)
+static void set_screw(const build *b, int i, axes d, lwi_k_screw *k, int l, lwi_k_step *step)
 {
     const part *p = &b->part[i];
-    const axes d = axes_of(b, i);
     k->ca[l] = d.ca;
     k->sa[l] = d.sa;
     k->csa[l] = d.ca * d.sa;
@@ -279,7 +285,8 @@ static void set_ball(const build *b, int i, lwi_k_ball *k, int l)
     for (int j = 0; j < 3; j++) k->r[j][l] = in.r[j];
 }
 
-static void set_constants(const build *b, lwi_kernel_plan *plan, const int *order)
+// @param of  axes of the parts that are screws
+static void set_constants(const build *b, const axes *of, lwi_kernel_plan *plan, const int *order)
 {
     for (int k = 0; k < b->npart; k++) {
         const int i = order[k];
@@ -297,7 +304,7 @@ static void set_constants(const build *b, lwi_kernel_plan *plan, const int *orde
                              .leaf = -1,
                              .fetch = -1};
         if (is_screw(p))
-            set_screw(b, i, &plan->screw[block], l, step);
+            set_screw(b, i, of[i], &plan->screw[block], l, step);
         else
             set_ball(b, i, &plan->ball[block - plan->nscrew], l);
         plan->forward = plan->forward && p->sign > 0;
@@ -410,7 +417,9 @@ static lwi_branch_choice choice_of(lwi_k_choice choice)
 }
 
 // Order of the steps and stages: parallel branches, branches in segments, the rest.
-static lw_status arrange(const build *b, lwi_arena *arena, lwi_kernel_plan *plan, int **order)
+// @param of  axes of the parts that are screws
+static lw_status arrange(const build *b, const axes *of, lwi_arena *arena, lwi_kernel_plan *plan,
+                         int **order)
 {
     lwi_branches branches;
     lwi_branch_body *body = LWI_PUSH(arena, lwi_branch_body, b->npart);
@@ -422,10 +431,9 @@ static lw_status arrange(const build *b, lwi_arena *arena, lwi_kernel_plan *plan
                                     .pads = is_screw(p),
                                     .sequential = p->kind == LWI_K_BASE || p->driven};
         if (!is_screw(p)) continue;
-        const axes d = axes_of(b, i);
-        body[i].shape = shape_of(&d, p->rotor);
+        body[i].shape = shape_of(&of[i], p->rotor);
         body[i].segments = p->kind == LWI_K_HINGE && p->rotor == 0;
-        body[i].realigned = is_realigned(&d);
+        body[i].realigned = is_realigned(&of[i]);
         body[i].ends = p->J[2] > min_at_cuts * (p->J[0] + p->J[1]);
     }
     TRY(lwi_branches_arrange(body, b->npart, choice_of(b->choice), arena, &branches));
@@ -437,10 +445,15 @@ static lw_status arrange(const build *b, lwi_arena *arena, lwi_kernel_plan *plan
     return plan->section ? LW_OK : LW_ERR_MEMORY;
 }
 
-static lw_status place(build *b, lwi_arena *arena, lwi_kernel_plan *plan)
+static lw_status place(build *b, lwi_arena *scratch, lwi_arena *arena, lwi_kernel_plan *plan)
 {
     int *order;
-    TRY(arrange(b, arena, plan, &order));
+    axes *of = LWI_PUSH(scratch, axes, b->npart);
+    if (!of) return LW_ERR_MEMORY;
+    align_screws(b, of);
+    for (int i = 0; i < b->npart; i++)
+        if (is_screw(&b->part[i])) find_axes(b, i, &of[i]);
+    TRY(arrange(b, of, arena, plan, &order));
     place_slots(b, plan, order);
     plan->nstep = b->npart;
     plan->straight = plan->nsection == 1;
@@ -452,7 +465,7 @@ static lw_status place(build *b, lwi_arena *arena, lwi_kernel_plan *plan)
     plan->ball = LWI_PUSH(arena, lwi_k_ball, plan->nball + plan->nbase);
     if (!plan->step || !plan->body || !plan->screw || !plan->ball) return LW_ERR_MEMORY;
     pad(plan);
-    set_constants(b, plan, order);
+    set_constants(b, of, plan, order);
     for (int i = 0; i < plan->nstage; i++) share_variants(plan, &plan->stage[i]);
     add_masses(b, plan);
     TRY(set_segment_shapes(arena, plan));
@@ -478,8 +491,7 @@ static lw_status create(const lw_model *model, lwi_k_choice choice, lwi_arena *s
     if (!plan || !(plan->drive = LWI_PUSH(arena, lwi_k_drive, b.ndrive))) return LW_ERR_MEMORY;
     if (b.ndrive) memcpy(plan->drive, b.drive, (size_t)b.ndrive * sizeof *b.drive);
     plan->ndrive = b.ndrive;
-    align_screws(&b);
-    TRY(place(&b, arena, plan));
+    TRY(place(&b, scratch, arena, plan));
     *out = plan;
     return LW_OK;
 }
