@@ -554,7 +554,7 @@ static lw_status may_have_path(planner *p, bool *may)
         if (!p->link[k]) continue;
         const bool mount = node->joint >= 0 && model->joint[node->joint].mount.present;
         hinges[k] = (node->parent < 0 ? 0 : hinges[node->parent]) + node->type->nfactor;
-        *may = mount || hinges[k] >= shortest; // a mount has parts of its own
+        *may = mount || hinges[k] >= shortest; // a mount has parts, too
     }
     return LW_OK;
 }

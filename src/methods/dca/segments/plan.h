@@ -61,7 +61,7 @@ lw_status lwi_path_plan_create(const lw_model *model, lwi_path_choice choice, lw
 /** Joints of a path that can be cut, by kind; all 0: the model is none. */
 typedef struct lwi_path_counts {
     int balls;
-    int square; ///< hinges and screws whose axis is parallel to the next one, or at a right angle, and the last one
+    int square; ///< hinges and screws with an axis parallel to the next one, or at a right angle, and the last one
     int others; ///< hinges and screws
 } lwi_path_counts;
 
