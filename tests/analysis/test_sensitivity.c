@@ -520,6 +520,40 @@ static void test_obstacle_by_adjoint(void **state)
     warns_of_obstacle("");
 }
 
+// Behind a lag of 0.1 s the effort of a servo on a heavy body approaches 3.5 N, by no more than `rate` per second: until
+// 3.5 N/rate - 0.1 s.
+static double corner_of_rate(const char *rate)
+{
+    static const char *const by[] = {"kp"};
+    char text[600];
+    lw_options options;
+    snprintf(
+        text, sizeof text,
+        "linkwork: 1\nparameters: {kp: 7}\ngravity: [0, 0, 0]\n"
+        "functions: {wanted: {type: constant, value: 0.5}}\n"
+        "bodies: {a: {mass: 1e6, inertia: [1, 1, 1, 0, 0, 0]}}\n"
+        "joints: {A: {type: prismatic, between: [ground, a], at: [0, 0, 0], axis: [1, 0, 0]}}\n"
+        "forces: {push: {type: servo, joint: A, target: wanted, kp: kp, lag: 0.1, "
+        "effort_rate: %s}}\n"
+        "measures: {a: joint.A.qdd0}\nsimulation: {duration: 0.4}\n",
+        rate);
+    lw_model *model = parse(text, &options);
+    lw_sensitivity *s = by_adjoint(model, &options, 1, by, LW_STATISTIC_LAST);
+    const char *const at = strstr(lw_sensitivity_warning(s), "servo 'push' passes a corner");
+    const double t = at ? strtod(strstr(at, "t = ") + 4, NULL) : -1;
+    lw_sensitivity_destroy(s);
+    lw_model_destroy(model);
+    return t;
+}
+
+static void test_rate_of_effort_by_adjoint(void **state)
+{
+    (void)state;
+    lwt_near(corner_of_rate("10"), 0.25, 0.02);
+    lwt_near(corner_of_rate("7.5"), 3.5 / 7.5 - 0.1, 0.02);
+    assert_true(corner_of_rate("100") < 0);
+}
+
 // A slide with a force at 1 m/s from 0.01 m on.
 static lw_model *pushed(const char *functions, const char *effort, lw_options *options)
 {
@@ -779,6 +813,7 @@ int main(void)
                                        cmocka_unit_test(test_products_by_adjoint),
                                        cmocka_unit_test(test_corner_by_adjoint),
                                        cmocka_unit_test(test_obstacle_by_adjoint),
+                                       cmocka_unit_test(test_rate_of_effort_by_adjoint),
                                        cmocka_unit_test(test_jump_by_adjoint),
                                        cmocka_unit_test(test_bushing_at_180_degrees),
                                        cmocka_unit_test(test_formulas_by_adjoint),

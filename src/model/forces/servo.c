@@ -49,10 +49,16 @@ static control control_of(const lw_model *model, const servo_par *p, const lwi_k
     return (control){l, dl, u, f, p->per_lag > 0 ? state_of(p, kin) : f};
 }
 
+// Of the effort behind a lag, before its limit.
+static double wanted_rate(const servo_par *p, const control *now)
+{
+    return (now->wanted - now->f) * p->per_lag;
+}
+
 static void set_rate(const servo_par *p, const lwi_kin *kin, const control *now)
 {
     if (!(p->per_lag > 0) || !kin->states || !kin->states->rate) return;
-    const double rate = (now->wanted - now->f) * p->per_lag;
+    const double rate = wanted_rate(p, now);
     kin->states->rate[p->state] = fmin(fmax(rate, -p->effort_rate), p->effort_rate);
 }
 
@@ -66,7 +72,7 @@ static void apply(const lw_model *model, const void *par, const lwi_kin *kin, do
     set_rate(p, kin, &now);
 }
 
-// Limits of the law, and of the motor.
+// Limits of the law, of the motor, and of the rate behind a lag.
 static int piece(const lw_model *model, const void *par, const lwi_kin *kin, double t,
                  const double *inputs)
 {
@@ -74,12 +80,16 @@ static int piece(const lw_model *model, const void *par, const lwi_kin *kin, dou
     const lwi_now at = lwi_now_at(kin, t, inputs);
     const control now = control_of(model, p, kin, t, inputs);
     const double f = lwi_servo_force(model, &p->law, &at, now.u, now.l, now.dl);
-    const double slip = now.dl * p->per_speed;
+    const double slip = now.dl * p->per_speed, lag = wanted_rate(p, &now);
     const int motor = now.wanted < f   ? 0
                       : now.wanted > f ? 2
                                        : 1,
-              speed = fabs(slip) < 1 ? (slip > 0 ? 2 : 1) : 0;
-    return lwi_servo_piece(model, &p->law, &at, now.l, now.dl) + 9 * (motor + 3 * speed);
+              speed = fabs(slip) < 1 ? (slip > 0 ? 2 : 1) : 0,
+              rate = lag < -p->effort_rate  ? 0
+                     : lag > p->effort_rate ? 2
+                                            : 1;
+    return lwi_servo_piece(model, &p->law, &at, now.l, now.dl) +
+           9 * (motor + 3 * (speed + 3 * rate));
 }
 
 static int dissipates(const void *par)
@@ -172,7 +182,7 @@ static int slopes_of(const void *par, const lwi_force_state *s, lwi_law_slopes *
         return -1;
     }
     force->by_state = 1;
-    if (fabs((c.wanted - c.f) * p->per_lag) > p->effort_rate) return p->state;
+    if (fabs(wanted_rate(p, &c)) > p->effort_rate) return p->state;
     wanted_slopes(p, s, &c, rate);
     rate->by_state = -p->per_lag;
     rate->by_length *= p->per_lag;
