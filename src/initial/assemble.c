@@ -162,6 +162,7 @@ lw_status lwi_assembler_create(const lw_model *model, int nhold, const lwi_hold 
     GET(a->moves, model->njoint);
     GET(a->residual, a->nrow);
     GET(a->prescribed, a->nrow);
+    GET(a->given_up, a->nrow);
     GET(a->size, a->nrow);
     GET(a->eps, a->nrow);
     GET(a->c, a->nrow);
@@ -285,7 +286,8 @@ static void joint_hold_rows(lwi_assembler *a, int e, bool velocity)
             double *row = row_of(a, e, body[s], k);
             if (row) v6_copy(row, a->unit[body[s]]);
         }
-        a->residual[a->plan.row[e] + k] = velocity ? u[k] - hold->value[k] : error[k];
+        const int at = a->plan.row[e] + k;
+        a->residual[at] = velocity ? u[k] - hold->value[k] - a->given_up[at] : error[k];
     }
 }
 
@@ -302,6 +304,7 @@ static void body_hold_rows(lwi_assembler *a, int e, bool velocity)
     if (velocity) {
         v3_sub(residual, a->v[b], hold->value);
         v3_sub(residual + 3, a->w[b], hold->value + 3);
+        for (int k = 0; k < 6; k++) residual[k] -= a->given_up[a->plan.row[e] + k];
         return;
     }
     double quat[4], turn[3], R[9];
@@ -700,35 +703,62 @@ static void project_both(lwi_assembler *a)
     a->held = true;
 }
 
-// Residuals above this share of the speeds are not round-off.
+// Residuals above this share of the speeds are not round-off, and those of holds that contradict each other are larger than
+// this one.
 #define UNSOLVED 1e-12
-// Another metric is better if it leaves less than this share of the residual: not where holds contradict each other.
+#define CONTRADICTION 1e-9
+// Another metric is better if it leaves less than this share of the residual.
 #define BETTER 0.1
 
-// In the metric of masses a heavy body has so little compliance against holds that its regularised rows give way to it,
-// however many the repetitions.  Velocities do not depend on masses where rows and holds determine them: what is
-// missing is found in the geometric metric.
-static void finish_speeds(lwi_assembler *a)
-{
-    const size_t n = (size_t)a->model->nbody;
-    const double before = largest_residual(a, true);
-    if (before <= UNSOLVED * lwi_assembler_speed(a)) return;
-    memcpy(a->old_r, a->v, n * sizeof *a->v);
-    for (size_t b = 0; b < n; b++) v3_copy(a->old_R[b], a->w[b]);
-    lwi_assembler_geometric(a);
-    project_both(a);
-    if (largest_residual(a, true) <= BETTER * before) return;
-    memcpy(a->v, a->old_r, n * sizeof *a->v);
-    for (size_t b = 0; b < n; b++) v3_copy(a->w[b], a->old_R[b]);
-}
-
-void lwi_assembler_speeds(lwi_assembler *a)
+// Speeds of minimum kinetic energy.
+static void find_minimum_energy(lwi_assembler *a)
 {
     const size_t n = (size_t)a->model->nbody;
     memset(a->v, 0, n * sizeof *a->v);
     memset(a->w, 0, n * sizeof *a->w);
     lwi_assembler_weigh(a);
     project_both(a);
+}
+
+static void project_geometric(lwi_assembler *a)
+{
+    lwi_assembler_geometric(a);
+    project_both(a);
+}
+
+// The residuals of holds, after largest_residual.
+static void give_up_residuals(lwi_assembler *a)
+{
+    for (int r = a->plan.row[a->first_hold]; r < a->plan.row[a->nedge]; r++)
+        a->given_up[r] = a->residual[r];
+}
+
+// In the metric of masses a heavy body has so little compliance against holds that its regularised rows give way to it,
+// however many the repetitions.  Velocities do not depend on masses where rows and holds determine them: what is
+// missing is found in the geometric metric.  Where holds contradict each other they give way in that metric, too.
+static void finish_speeds(lwi_assembler *a)
+{
+    const size_t n = (size_t)a->model->nbody;
+    const double before = largest_residual(a, true), speed = lwi_assembler_speed(a);
+    if (before <= UNSOLVED * speed) return;
+    memcpy(a->old_r, a->v, n * sizeof *a->v);
+    for (size_t b = 0; b < n; b++) v3_copy(a->old_R[b], a->w[b]);
+    project_geometric(a);
+    if (largest_residual(a, true) <= BETTER * before) return;
+    if (before <= CONTRADICTION * speed) {
+        memcpy(a->v, a->old_r, n * sizeof *a->v);
+        for (size_t b = 0; b < n; b++) v3_copy(a->w[b], a->old_R[b]);
+        return;
+    }
+    give_up_residuals(a);
+    find_minimum_energy(a);
+    project_geometric(a);
+    memset(a->given_up, 0, (size_t)a->nrow * sizeof *a->given_up);
+}
+
+void lwi_assembler_speeds(lwi_assembler *a)
+{
+    find_minimum_energy(a);
     finish_speeds(a);
     lwi_assembler_read(a);
 }

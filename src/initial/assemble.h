@@ -57,6 +57,7 @@ typedef struct lwi_assembler {
     bool *moves; ///< [njoint] scratch of a restart
     double *residual, *size, *eps, *c, *lambda; ///< [nrow]
     double *prescribed;                         ///< [nrow] rates at zero velocity, of the last rows
+    double *given_up;    ///< [nrow] what speeds of holds that contradict each other differ by
     const double *shift; ///< [nrow] positions hold where rows have this residual; NULL: 0
     double (*x)[6];      ///< [nnode + parts]
     double (*unit)[6];   ///< [nbody] scratch: wrenches of a unit effort
@@ -95,8 +96,8 @@ void lwi_assembler_place_as_before(lwi_assembler *assembler, int k);
 /** Moves the bodies until positions hold, along the shortest way that brings coordinates
  * to those held.      @return Newton steps */
 int lwi_assembler_close(lwi_assembler *assembler);
-/** v, w, qd at the current poses: speeds held, the rest with minimum kinetic energy; what rows and holds determine
- * does not depend on masses. */
+/** v, w, qd at the current poses: speeds held, the rest with minimum kinetic energy; what rows and holds determine, or holds
+ * that contradict each other give up, does not depend on masses. */
 void lwi_assembler_speeds(lwi_assembler *assembler);
 /** The nearest motion that holds, in the metric of the masses: a small correction of the current
  * poses, then of v and w; q and qd follow.  Holds do not take part.  Components that float keep

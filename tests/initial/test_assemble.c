@@ -3,6 +3,7 @@
 #include "methods/loop_cases.h"
 #include "tree/tree_cases.h"
 #include "model/joint_cases.h"
+#include "support/random_loops.h"
 
 #include <linkwork/assemble.h>
 
@@ -799,6 +800,51 @@ static void speeds_do_not_depend_on_masses(void **state)
     }
 }
 
+// A random mechanism with speeds that its loops allow, drawn elsewhere: there they contradict each other.  Bodies of 1 kg and
+// 1 kg m^2, or a share of them with 1e-4 kg and 1e-10 kg m^2.
+static lw_model *contradicting(uint64_t seed, double share)
+{
+    uint64_t random = seed;
+    lwt_loops loops = {0};
+    assert_int_equal(lwt_random_loops(seed, 4 + (int)(seed % 12), LWT_LOOP_ALL, &loops), LW_OK);
+    lw_model *m = loops.model;
+    for (int j = 0; j < m->njoint; j++) m->desc.joint[j].has_q = 0;
+    for (int b = 1; b < m->nbody; b++) {
+        lw_body_desc *d = &m->desc.body[b];
+        const bool small = lwt_random(&random, 0, 1) < share;
+        const double J = small ? 1e-10 : 1;
+        d->pose.position.x += lwt_random(&random, -0.05, 0.05);
+        d->pose.position.y += lwt_random(&random, -0.05, 0.05);
+        d->pose.position.z += lwt_random(&random, -0.05, 0.05);
+        m->body[b].mass = d->mass = small ? 1e-4 : 1;
+        d->inertia_axes = (lw_quat){1, 0, 0, 0};
+        for (int i = 0; i < 6; i++) m->body[b].inertia[i] = d->inertia[i] = i < 3 ? J : 0;
+    }
+    return m;
+}
+
+static void contradicting_speeds_give_way_without_regard_to_masses(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        lw_model *made[4];
+        lw_assembly report;
+        lw_error error;
+        for (int i = 0; i < 4; i++) {
+            lw_model *model = contradicting(seed, i / 3.0);
+            lwt_ok(lw_model_assemble(model, NULL, &made[i], &report, &error), &error);
+            assert_true(report.after[1] <= CLOSED * 10);
+            lw_model_destroy(model);
+        }
+        for (int i = 1; i < 4; i++)
+            for (int k = 0; k < made[0]->nv; k++)
+                if (!(fabs(made[i]->v0[k] - made[0]->v0[k]) < 1e-8))
+                    fail_msg("seed %d, masses %d: speed %d is off by %.1e", (int)seed, i, k,
+                             made[i]->v0[k] - made[0]->v0[k]);
+        for (int i = 0; i < 4; i++) lw_model_destroy(made[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -824,6 +870,7 @@ int main(void)
         cmocka_unit_test(bodies_outside_loops_stay_at_rest),
         cmocka_unit_test(gears_and_drives_give_speeds),
         cmocka_unit_test(speeds_do_not_depend_on_masses),
+        cmocka_unit_test(contradicting_speeds_give_way_without_regard_to_masses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
