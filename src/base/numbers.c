@@ -78,23 +78,37 @@ static int exponent_of(const char *p)
     return negative ? -k : k;
 }
 
+// Appends the digits at p to w; returns their end.
+static inline const char *take_digits(const char *p, uint64_t *w)
+{
+    uint64_t sum = *w;
+    for (; (unsigned char)(*p - '0') <= 9; p++) sum = 10 * sum + (unsigned char)(*p - '0');
+    *w = sum;
+    return p;
+}
+
+static const char *skip_zeros(const char *p)
+{
+    while (*p == '0') p++;
+    return p;
+}
+
 double lwi_number_value(const char *text)
 {
     enum { DIGITS = 19 }; // of 64 bits
-    const char *p = text + (*text == '-');
+    const char *first = skip_zeros(text + (*text == '-'));
     uint64_t w = 0;
-    int digits = 0, k = 0;
+    const char *p = take_digits(first, &w);
+    long digits = p - first;
+    int k = 0;
     double value;
-    for (bool fraction = false;; p++) {
-        const unsigned digit = (unsigned)((unsigned char)*p - '0');
-        if (*p == '.') {
-            fraction = true;
-            continue;
-        }
-        if (digit > 9) break;
-        w = 10 * w + digit;
-        digits += digits > 0 || digit > 0;
-        k -= fraction;
+    if (*p == '.') {
+        const char *point = ++p;
+        if (digits == 0) p = skip_zeros(p);
+        first = p;
+        p = take_digits(p, &w);
+        digits += p - first;
+        k = (int)(point - p);
     }
     if (*p == 'e' || *p == 'E') k += exponent_of(p + 1);
     if (digits > DIGITS || !lwi_number_of_digits(w, k, &value)) return strtod(text, NULL);

@@ -3,6 +3,7 @@
 #include "io/document.h"
 #include "io/json_scan.h"
 #include "io/names.h"
+#include "io/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -166,7 +167,8 @@ static lw_status refuse_tag(building *b, const yaml_char_t *tag, lw_place place)
     return FAIL(b, place, "tag '%.60s': tags are not part of this format", (const char *)tag);
 }
 
-static lw_status add_scalar(building *b, const char *text, size_t length, bool quoted,
+// @param number  it is one, which the scanner has seen
+static lw_status add_scalar(building *b, const char *text, size_t length, bool quoted, bool number,
                             const yaml_char_t *name, lw_place place)
 {
     TRY(count_values(b, place, 1));
@@ -175,6 +177,7 @@ static lw_status add_scalar(building *b, const char *text, size_t length, bool q
     value->quoted = quoted;
     value->text = copy_text(b, text, length);
     if (!value->text) return no_memory(b);
+    value->number = number || lwi_text_is_number(value->text);
     TRY(set_anchor(b, name, value));
     return deliver(b, value);
 }
@@ -186,7 +189,7 @@ static lw_status take_scalar(building *b, const yaml_event_t *event)
     const size_t length = event->data.scalar.length;
     TRY(refuse_tag(b, event->data.scalar.tag, place));
     if (strlen(text) != length) return FAIL(b, place, "a string contains a zero byte");
-    return add_scalar(b, text, length, event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE,
+    return add_scalar(b, text, length, event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE, false,
                       event->data.scalar.anchor, place);
 }
 
@@ -234,11 +237,14 @@ static lw_status finish_map(building *b, lwi_document_value *value,
                             const lwi_document_value *const *pairs, int count)
 {
     value->count = count;
-    value->item = LWI_PUSH(b->arena, const lwi_document_value *, count);
-    value->key = LWI_PUSH(b->arena, const char *, count);
-    value->key_place = LWI_PUSH(b->arena, lw_place, count);
-    value->order = LWI_PUSH(b->arena, int, count);
-    if (!value->item || !value->key || !value->key_place || !value->order) return no_memory(b);
+    enum { EACH = sizeof *value->item + sizeof *value->key + sizeof *value->key_place };
+    char *room = lwi_arena_push(b->arena, (size_t)count, EACH + sizeof *value->order);
+    if (!room) return no_memory(b);
+    const size_t n = (size_t)count;
+    value->item = (const lwi_document_value **)(void *)room;
+    value->key = (const char **)(void *)(room + n * sizeof *value->item);
+    value->key_place = (lw_place *)(void *)(value->key + n);
+    value->order = (int *)(void *)(value->key_place + n);
     for (int i = 0; i < count; i++) {
         const lwi_document_value *key = pairs[2 * i], *item = pairs[2 * i + 1];
         if (key->kind != LWI_DOCUMENT_SCALAR)
@@ -393,7 +399,8 @@ static lw_status take_token(building *b, const lwi_json_token *token)
 {
     switch (token->kind) {
     case LWI_JSON_SCALAR:
-        return add_scalar(b, token->text, token->length, token->quoted, NULL, token->place);
+        return add_scalar(b, token->text, token->length, token->quoted, token->number, NULL,
+                          token->place);
     case LWI_JSON_LIST:
         return open_level(b, LWI_DOCUMENT_LIST, NULL, NULL, token->place);
     case LWI_JSON_MAP:
@@ -414,8 +421,8 @@ lw_status lwi_document_parse_json(const char *text, size_t length, lwi_arena *ar
     building *b = LWI_PUSH(arena, building, 1);
     if (!b) return LW_ERR_MEMORY;
     b->name = "", b->arena = arena;
-    for (;;) {
-        const lwi_json_token token = lwi_json_next(&scan);
+    for (lwi_json_token token;;) {
+        lwi_json_next(&scan, &token);
         if (token.kind == LWI_JSON_OTHER) return LW_OK;
         if (token.kind == LWI_JSON_END) break;
         const lw_status status = take_token(b, &token);

@@ -25,6 +25,7 @@ typedef enum lwi_document_kind {
 typedef struct lwi_document_value {
     lwi_document_kind kind;
     bool quoted;      ///< scalar in quotes or a block: always a string, never a number
+    bool number;      ///< lwi_text_is_number of a scalar, quoted or not
     lw_place place;   ///< line and column, from 1
     const char *text; ///< scalar; no zero bytes inside
     int count;        ///< list, map

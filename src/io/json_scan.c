@@ -27,27 +27,31 @@ static void skip_blanks(lwi_json_scan *s)
     }
 }
 
-static lwi_json_token token(const lwi_json_scan *s, lwi_json_kind kind)
+static void begin(const lwi_json_scan *s, lwi_json_kind kind, lwi_json_token *t)
 {
-    return (lwi_json_token){.kind = kind, .place = {s->number, (int)(s->at - s->line) + 1}};
+    t->kind = kind;
+    t->quoted = t->number = false;
+    t->place = (lw_place){s->number, (int)(s->at - s->line) + 1};
 }
 
-static lwi_json_token other(void)
+static void take_other(lwi_json_token *t)
 {
-    return (lwi_json_token){.kind = LWI_JSON_OTHER};
+    t->kind = LWI_JSON_OTHER;
 }
 
 // A string of printable ASCII characters, without escapes.
-static lwi_json_token take_string(lwi_json_scan *s)
+static void take_string(lwi_json_scan *s, lwi_json_token *t)
 {
-    lwi_json_token t = token(s, LWI_JSON_SCALAR);
+    begin(s, LWI_JSON_SCALAR, t);
     const char *p = s->at + 1;
     while (p < s->end && *p >= ' ' && *p <= '~' && *p != '"' && *p != '\\') p++;
-    if (p == s->end || *p != '"') return other();
-    t.quoted = true;
-    t.text = s->at + 1, t.length = (size_t)(p - t.text);
+    if (p == s->end || *p != '"') {
+        take_other(t);
+        return;
+    }
+    t->quoted = true;
+    t->text = s->at + 1, t->length = (size_t)(p - t->text);
     s->at = p + 1;
-    return t;
 }
 
 static const char *word_end(const char *at)
@@ -61,67 +65,89 @@ static const char *word_end(const char *at)
 }
 
 // A number, true, false or null.
-static lwi_json_token take_plain(lwi_json_scan *s)
+static void take_plain(lwi_json_scan *s, lwi_json_token *t)
 {
-    lwi_json_token t = token(s, LWI_JSON_SCALAR);
+    begin(s, LWI_JSON_SCALAR, t);
     const char *end = lwi_number_end(s->at);
+    t->number = end != NULL;
     if (!end) end = word_end(s->at);
-    if (!end || !strchr(",]} \n", *end)) return other();
-    t.text = s->at, t.length = (size_t)(end - s->at);
+    if (!end || !(*end == ',' || *end == ']' || *end == '}' || *end == ' ' || *end == '\n')) {
+        take_other(t);
+        return;
+    }
+    t->text = s->at, t->length = (size_t)(end - s->at);
     s->at = end;
-    return t;
 }
 
-static lwi_json_token open(lwi_json_scan *s, bool map)
+static void open(lwi_json_scan *s, bool map, lwi_json_token *t)
 {
-    const lwi_json_token t = token(s, map ? LWI_JSON_MAP : LWI_JSON_LIST);
     const uint64_t bit = (uint64_t)1 << s->depth;
-    if (s->depth == DEPTH - 1) return other();
+    begin(s, s->depth == DEPTH - 1 ? LWI_JSON_OTHER : map ? LWI_JSON_MAP : LWI_JSON_LIST, t);
+    if (t->kind == LWI_JSON_OTHER) return;
     s->maps = map ? s->maps | bit : s->maps & ~bit;
     s->depth++;
     s->first = true, s->complete = false;
     s->at++;
-    return t;
 }
 
-static lwi_json_token close(lwi_json_scan *s, bool map)
+static void close(lwi_json_scan *s, bool map, lwi_json_token *t)
 {
-    const lwi_json_token t = token(s, LWI_JSON_CLOSE);
-    if (*s->at != (map ? '}' : ']')) return other();
+    begin(s, *s->at == (map ? '}' : ']') ? LWI_JSON_CLOSE : LWI_JSON_OTHER, t);
+    if (t->kind == LWI_JSON_OTHER) return;
     s->at++;
     s->depth--;
     s->first = false, s->complete = true;
-    return t;
 }
 
-static lwi_json_token take_key(lwi_json_scan *s)
+static void take_key(lwi_json_scan *s, lwi_json_token *t)
 {
-    const lwi_json_token t = *s->at == '"' ? take_string(s) : other();
-    if (t.kind != LWI_JSON_SCALAR || t.length > LONGEST_KEY || *s->at != ':') return other();
+    take_other(t);
+    if (*s->at == '"') take_string(s, t);
+    if (t->kind == LWI_JSON_SCALAR && (t->length > LONGEST_KEY || *s->at != ':')) take_other(t);
+    if (t->kind == LWI_JSON_OTHER) return;
     s->at++;
     s->value = true;
-    return t;
 }
 
-lwi_json_token lwi_json_next(lwi_json_scan *s)
+void lwi_json_next(lwi_json_scan *s, lwi_json_token *t)
 {
     const bool map = s->depth > 0 && s->maps >> (s->depth - 1) & 1;
-    if (s->at == s->end) return s->complete && s->depth == 0 ? token(s, LWI_JSON_END) : other();
+    if (s->at == s->end) {
+        begin(s, s->complete && s->depth == 0 ? LWI_JSON_END : LWI_JSON_OTHER, t);
+        return;
+    }
     skip_blanks(s);
     if (s->complete) {
-        if (s->depth == 0) return other();
-        if (*s->at != ',') return close(s, map);
+        if (s->depth == 0 || *s->at != ',') {
+            if (s->depth == 0)
+                take_other(t);
+            else
+                close(s, map, t);
+            return;
+        }
         s->at++;
         skip_blanks(s);
     } else if (s->first && (*s->at == '}' || *s->at == ']')) {
-        return close(s, map);
+        close(s, map, t);
+        return;
     }
     s->first = s->complete = false;
-    if (map && !s->value) return take_key(s);
+    if (map && !s->value) {
+        take_key(s, t);
+        return;
+    }
     s->value = false;
-    if (*s->at == '{' || *s->at == '[') return open(s, *s->at == '{');
-    if (s->depth == 0) return other(); // a scalar alone
-    const lwi_json_token t = *s->at == '"' ? take_string(s) : take_plain(s);
+    if (*s->at == '{' || *s->at == '[') {
+        open(s, *s->at == '{', t);
+        return;
+    }
+    if (s->depth == 0) { // a scalar alone
+        take_other(t);
+        return;
+    }
+    if (*s->at == '"')
+        take_string(s, t);
+    else
+        take_plain(s, t);
     s->complete = true;
-    return t;
 }

@@ -23,6 +23,7 @@ typedef enum lwi_json_kind {
 typedef struct lwi_json_token {
     lwi_json_kind kind;
     bool quoted;
+    bool number;      ///< without quotes; not true, false or null
     const char *text; ///< [length] of a scalar, in the scanned text
     size_t length;
     lw_place place;
@@ -39,6 +40,6 @@ typedef struct lwi_json_scan {
 
 /** @param text  [length] */
 lwi_json_scan lwi_json_begin(const char *text, size_t length);
-lwi_json_token lwi_json_next(lwi_json_scan *scan);
+void lwi_json_next(lwi_json_scan *scan, lwi_json_token *token);
 
 #endif

@@ -7,7 +7,9 @@
 // Heap sort: no recursion, no memory, O(n log n) for hostile input too.
 static int compare_names(const char *const *names, int a, int b)
 {
-    const int order = strcmp(names[a], names[b]);
+    const char *one = names[a], *other = names[b];
+    const int first = (unsigned char)*one - (unsigned char)*other; // most differ there
+    const int order = first ? first : strcmp(one, other);
     return order ? order : a - b;
 }
 
@@ -88,8 +90,10 @@ const char *lwi_names_near(const lwi_names *names, const char *name)
 
 int lwi_names_repeated(const lwi_names *names)
 {
-    for (int k = 1; k < names->count; k++)
-        if (!strcmp(names->name[names->order[k - 1]], names->name[names->order[k]])) return k;
+    for (int k = 1; k < names->count; k++) {
+        const char *one = names->name[names->order[k - 1]], *other = names->name[names->order[k]];
+        if (*one == *other && !strcmp(one, other)) return k;
+    }
     return 0;
 }
 

@@ -88,12 +88,20 @@ static int dear_first(const void *a, const void *b)
     return x->cost != y->cost ? y->cost - x->cost : x->joint - y->joint;
 }
 
-// Most bodies carry few joints: a call of qsort takes longer than the exchanges of so few.
+// Most bodies carry few joints, for which a call of qsort takes longer than exchanges; those of a hub are often in order.
 enum { FEW_CANDIDATES = 8 };
+
+static bool are_sorted(const candidate *c, int n)
+{
+    for (int i = 1; i < n; i++)
+        if (dear_first(&c[i - 1], &c[i]) > 0) return false;
+    return true;
+}
 
 static void sort_candidates(candidate *c, int n)
 {
     if (n > FEW_CANDIDATES) {
+        if (are_sorted(c, n)) return;
         qsort(c, (size_t)n, sizeof *c, dear_first);
         return;
     }

@@ -557,10 +557,11 @@ static int same_setting(const char *key, const char *name)
 const lwi_yaml_key *lwi_yaml_key_find(const lwi_yaml_object *object, const char *name)
 {
     const int setting = object == &lwi_yaml_simulation_object;
-    for (int i = 0; i < object->nkey; i++)
-        if (setting ? same_setting(object->key[i].name, name)
-                    : strcmp(object->key[i].name, name) == 0)
+    for (int i = 0; i < object->nkey; i++) {
+        const char *key = object->key[i].name;
+        if (*key == *name && (setting ? same_setting(key, name) : strcmp(key, name) == 0))
             return &object->key[i];
+    }
     return NULL;
 }
 

@@ -119,8 +119,8 @@ lw_status lwi_yaml_expression(lwi_yaml_reading *r, const lwi_document_value *v, 
 
 bool lwi_yaml_is_expression(const lwi_yaml_reading *r, const lwi_document_value *v)
 {
-    return r->scope.find && v->kind == LWI_DOCUMENT_SCALAR && *v->text && !strchr("+.", *v->text) &&
-           !lwi_text_is_number(v->text);
+    return !v->number && r->scope.find && v->kind == LWI_DOCUMENT_SCALAR && *v->text &&
+           !strchr("+.", *v->text);
 }
 
 // --------------------------------------------------------------------------------------- parameters
@@ -356,8 +356,7 @@ lw_status lwi_yaml_read_point(lwi_yaml_reading *r, const lwi_document_value *v, 
     const int k =
         r->points && v->kind == LWI_DOCUMENT_SCALAR ? lwi_document_find(r->points, v->text) : -1;
     *found = k >= 0;
-    if (k < 0 && v->kind == LWI_DOCUMENT_SCALAR && *v->text && !lwi_text_is_number(v->text) &&
-        is_position(r->key)) {
+    if (k < 0 && v->kind == LWI_DOCUMENT_SCALAR && *v->text && !v->number && is_position(r->key)) {
         char hint[128] = "";
         if (r->points) lwi_yaml_hint(hint, sizeof hint, v->text, r->points->key, r->points->count);
         return lwi_yaml_fail(r, LW_ERR_MODEL, v->place, "there is no point '%.60s'%s%s", v->text,

@@ -222,11 +222,11 @@ lw_status lwi_yaml_named_function(lwi_yaml_reading *r, int k, lw_place asked, lw
         const int self = r->self;
         r->self = v->kind == LWI_DOCUMENT_MAP ? k + 1 : 0;
         if (v->kind == LWI_DOCUMENT_SCALAR && *v->text && k >= r->nplain_function &&
-            (v->quoted || !lwi_text_is_number(v->text))) {
+            (v->quoted || !v->number)) {
             TRY(add_formula(r, full, v, &r->function[k]));
         } else if (v->kind == LWI_DOCUMENT_MAP) {
             TRY(add_function(r, full, place, v, k >= r->nplain_function, &r->function[k]));
-        } else if ((v->kind == LWI_DOCUMENT_SCALAR && !v->quoted && lwi_text_is_number(v->text)) ||
+        } else if ((v->kind == LWI_DOCUMENT_SCALAR && !v->quoted && v->number) ||
                    lwi_yaml_is_expression(r, v)) {
             TRY(add_named_number(r, full, place, v, k >= r->nplain_function, &r->function[k]));
         } else {
@@ -289,7 +289,7 @@ static lw_status read_signal(lwi_yaml_reading *r, const lwi_document_value *v, l
     if (v->kind == LWI_DOCUMENT_MAP) return add_function(r, NULL, v->place, v, false, signal);
     if (v->kind != LWI_DOCUMENT_SCALAR || !*v->text)
         return lwi_yaml_expected(r, v, "a number, the name of a function or input, or a function");
-    if (v->quoted || !lwi_text_is_number(v->text)) return read_signal_name(r, v, signal);
+    if (v->quoted || !v->number) return read_signal_name(r, v, signal);
     return add_number(r, NULL, v->place, v, false, signal);
 }
 
@@ -300,7 +300,7 @@ static lw_status read_formula(lwi_yaml_reading *r, const lwi_document_value *v, 
         return v->kind == LWI_DOCUMENT_MAP
                    ? read_signal(r, v, signal)
                    : lwi_yaml_expected(r, v, "a formula, or the name of a signal");
-    const bool number = !v->quoted && lwi_text_is_number(v->text);
+    const bool number = !v->quoted && v->number;
     const bool named = (r->functions && lwi_document_find(r->functions, v->text) >= 0) ||
                        lwi_names_find(&r->inputs, v->text) >= 0 ||
                        lwi_yaml_find_inner_signal(r, v->text) != 0;
@@ -342,7 +342,7 @@ static lw_status read_signal_or_none(lwi_yaml_reading *r, const lwi_document_val
                                      lw_signal *signal)
 {
     double value = 1;
-    if (v->kind == LWI_DOCUMENT_SCALAR && !v->quoted && lwi_text_is_number(v->text))
+    if (v->kind == LWI_DOCUMENT_SCALAR && !v->quoted && v->number)
         TRY(lwi_yaml_read_number(r, v, &value));
     if (value != 0) return read_signal(r, v, signal);
     signal->index = 0;
@@ -379,7 +379,7 @@ static lw_status read_terms(lwi_yaml_reading *r, const lwi_document_value *v,
 static lw_status read_length(lwi_yaml_reading *r, const lwi_document_value *v, double *length,
                              lw_signal *length_of)
 {
-    const bool number = v->kind == LWI_DOCUMENT_SCALAR && !v->quoted && lwi_text_is_number(v->text);
+    const bool number = v->kind == LWI_DOCUMENT_SCALAR && !v->quoted && v->number;
     const bool signal = v->kind == LWI_DOCUMENT_SCALAR &&
                         ((r->functions && lwi_document_find(r->functions, v->text) >= 0) ||
                          lwi_names_find(&r->inputs, v->text) >= 0);

@@ -208,7 +208,7 @@ const char *lwi_yaml_hint(char *text, size_t size, const char *name, const char 
 lw_status lwi_yaml_read_number(lwi_yaml_reading *r, const lwi_document_value *v, double *x)
 {
     if (lwi_yaml_is_expression(r, v)) return lwi_yaml_expression(r, v, x);
-    if (v->kind != LWI_DOCUMENT_SCALAR || v->quoted || !lwi_text_is_number(v->text))
+    if (v->kind != LWI_DOCUMENT_SCALAR || v->quoted || !v->number)
         return lwi_yaml_expected(r, v, "a number, written as in JSON (-1, 0.5, 1e-3)");
     const double value = lwi_number_value(v->text);
     if (!isfinite(value)) return lwi_yaml_expected(r, v, "a number below 1.8e308");
@@ -563,7 +563,7 @@ lw_status lwi_yaml_check_keys(lwi_yaml_reading *r, const lwi_yaml_object *object
                               const lwi_document_value *map, lw_place place)
 {
     for (int i = 0; i < map->count; i++) {
-        if (object->type && strcmp(map->key[i], "type") == 0) continue;
+        if (object->type && *map->key[i] == 't' && strcmp(map->key[i], "type") == 0) continue;
         const lwi_yaml_key *key = lwi_yaml_key_find(object, map->key[i]);
         if (!key || !lwi_yaml_key_belongs(key, type))
             return unknown_key(r, object, type, map->key[i], map->key_place[i]);
