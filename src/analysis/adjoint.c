@@ -43,8 +43,7 @@ static void subtract_products(lwi_recording *s, double t, const double *x, const
 {
     const lwi_force_rows rows = {u, s->nz ? w : NULL};
     double *by_q = s->out, *by_v = s->tau, *by_z = s->scratch, *z = X + 2 * s->n;
-    lwi_inverse_products(s->model, &s->d, &s->tree, t, x, x + s->nq, s->inputs, &rows, by_q, by_v,
-                         by_z);
+    lwi_inverse_products(s->model, &s->d, &s->tree, t, x, s->inputs, &rows, by_q, by_v, by_z);
     for (int i = 0; i < s->n; i++) X[i] -= by_q[i], X[s->n + i] -= by_v[i];
     for (int i = 0; i < s->nz; i++) z[i] -= by_z[i];
 }

@@ -19,8 +19,8 @@
 // A force along a sum of coordinates l = sum c q (a servo) has the rows of f(l, l', signals, its state) and the column c.
 // One along a path over bodies has those of its straight parts, of which the ends on obstacles move too (path.h).
 //
-// Forces without exact derivatives (slider-cranks, paths within obstacles), on coordinates of joints that close loops, and signals that
-// read these, are left to differences.
+// Forces without exact derivatives (slider-cranks, paths within obstacles), on coordinates of joints that close loops, and
+// signals that read these, are left to differences.
 #ifndef LWI_DYNAMICS_FORCE_DERIVATIVES_H
 #define LWI_DYNAMICS_FORCE_DERIVATIVES_H
 
@@ -63,7 +63,7 @@ typedef struct lwi_force_derivatives {
         double (*pose)[6], (*twist)[6], (*load)[6], (*unit)[6], (*x)[6];
     } place; ///< [bodies] of a path: changes, loads, those of a unit force, factors of products
     double *row_q, *row_v, *row_z;      ///< [n], [n], [nz] of one signal
-    double *column, *qdot;              ///< [n], [nq]
+    double *column, *qdot;              ///< [n] zero between its uses, [nq]
     double *unit;                       ///< [n]
     struct lwi_outboard_sums *outboard; ///< [nnode] of products
     double (*way)[6], (*until)[6]; ///< [elements] sums of u S up to each; to its end or beginning
@@ -84,16 +84,16 @@ typedef struct lwi_force_sums {
 /** @return LW_ERR_MEMORY */
 lw_status lwi_force_derivatives_create(const lw_model *model, lwi_arena *arena,
                                        lwi_force_derivatives *f);
-/** After the screws of `tree` and the motion of `work`, as forces read it, at (t, q, v). */
+/** After the screws of `tree` and the motion of `work`, as forces read it, at (t, q). */
 void lwi_force_derivatives_subtract(const lw_model *model, lwi_force_derivatives *f,
                                     const lwi_tree_derivatives *tree, const lwi_tree_work *work,
-                                    double t, const double *q, const double *v,
-                                    const double *inputs, int nz, const lwi_force_sums *to);
+                                    double t, const double *q, const double *inputs, int nz,
+                                    const lwi_force_sums *to);
 /** by_q, by_v, by_z += derivatives of u'Q + w'g; as lwi_force_derivatives_subtract, without forces in `work`.
  *  @param by_q, by_v, by_z  [n], [n], [nz] */
 void lwi_force_products_add(const lw_model *model, lwi_force_derivatives *f,
                             const lwi_tree_derivatives *tree, const lwi_tree_work *work, double t,
-                            const double *q, const double *v, const double *inputs,
-                            const lwi_force_rows *rows, double *by_q, double *by_v, double *by_z);
+                            const double *q, const double *inputs, const lwi_force_rows *rows,
+                            double *by_q, double *by_v, double *by_z);
 
 #endif

@@ -368,7 +368,7 @@ static void subtract_exact(const difference *of, double *by_q, double *by_v)
     lwi_state_derivatives *d = of->d;
     const lwi_force_sums to = {by_q, by_v, d->force_by_z, d->rate_by_q, d->rate_by_v, d->rate_by_z};
     evaluate_forces(of->model, d, of->work, of->t, of->q, of->v, of->inputs);
-    lwi_force_derivatives_subtract(of->model, &d->forces, &d->tree, of->work, of->t, of->q, of->v,
+    lwi_force_derivatives_subtract(of->model, &d->forces, &d->tree, of->work, of->t, of->q,
                                    of->inputs, d->nz, &to);
 }
 
@@ -488,7 +488,7 @@ static void add_spring_products(const lw_model *model, const int *speed, const d
 }
 
 void lwi_inverse_products(const lw_model *model, lwi_state_derivatives *d, lwi_tree_work *work,
-                          double t, const double *q, const double *v, const double *inputs,
+                          double t, const double *q, const double *inputs,
                           const lwi_force_rows *rows, double *by_q, double *by_v, double *by_z)
 {
     const size_t n = (size_t)model->tree_nv;
@@ -500,8 +500,7 @@ void lwi_inverse_products(const lw_model *model, lwi_state_derivatives *d, lwi_t
     }
     for (size_t i = 0; i < n; i++) by_q[i] = -by_q[i], by_v[i] = -by_v[i];
     if (model->nmode && work->mode && *work->mode) work->tangent = d->tangent;
-    lwi_force_products_add(model, &d->forces, &d->tree, work, t, q, v, inputs, rows, by_q, by_v,
-                           by_z);
+    lwi_force_products_add(model, &d->forces, &d->tree, work, t, q, inputs, rows, by_q, by_v, by_z);
     work->tangent = NULL;
     for (size_t i = 0; i < n; i++) by_q[i] = -by_q[i], by_v[i] = -by_v[i];
     for (int i = 0; i < d->nz; i++) by_z[i] = -by_z[i];

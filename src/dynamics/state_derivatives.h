@@ -77,7 +77,7 @@ void lwi_inverse_products_begin(const lw_model *model, lwi_state_derivatives *d,
 /** by_q, by_v [tree_nv] := derivatives of  u'tau - w'g,  tau = ID(q, v, vdot) and g the rates of the states of signals; by_z
  *  [nz] too, where there are states.  At the state of lwi_inverse_products_begin. */
 void lwi_inverse_products(const lw_model *model, lwi_state_derivatives *d, lwi_tree_work *work,
-                          double t, const double *q, const double *v, const double *inputs,
+                          double t, const double *q, const double *inputs,
                           const lwi_force_rows *rows, double *by_q, double *by_v, double *by_z);
 /** Of vdot = FD(q, v, tau) of a tree, given with vdot.
  *  @param by_q, by_v, by_tau  [tree_nv][tree_nv] out

@@ -299,7 +299,7 @@ static void compare_products(bench *b, uint64_t *seed)
     }
     assert_true(lwi_inverse_has_products(model, &b->d, &b->work));
     lwi_inverse_products_begin(model, &b->d, &b->work, 0.3, b->q, b->v, b->vdot, b->inputs);
-    lwi_inverse_products(model, &b->d, &b->work, 0.3, b->q, b->v, b->inputs,
+    lwi_inverse_products(model, &b->d, &b->work, 0.3, b->q, b->inputs,
                          &(lwi_force_rows){u, nz ? w : NULL}, found, found + n, found + 2 * n);
     for (size_t i = 0; i < 2 * n + nz; i++)
         if (!(fabs(found[i] - expected[i]) <= 1e-12 * (1 + largest(m->by_q, (int)(n * n)))))
