@@ -49,14 +49,18 @@ enum { MAX_RETREATS = 3 };
 // Margins (formulation.h) change by at most one per radian of a joint, so margins at both ends of a step exclude a
 // singular position within it if no coordinate changes by more than this part of them [rad, m].
 #define SHORT 0.5
-// The sine itself is not computed where margins are above SAFE, or above SMALL and FALLEN times that of the last state
-// examined, if the sine there was above FAR of the largest of the run.  It is where the margin has GROWN by this factor: the
-// largest sine of the run is needed.
+// Largest number of pieces of a longer step.
+enum { PIECES = 4 };
+// The sine itself is not computed where margins are above SAFE, or above SMALL and FALLEN times the highest since the last
+// state examined, if the sine in proportion to the margin is above FAR of the largest of the run.  It is where the margin
+// has GROWN by this factor since a small sine, below HALF of the largest, or where that sine is NEARLY the largest.
 #define SAFE 0.6
 #define SMALL 0.1
-#define FALLEN 0.6
-#define FAR 0.5
+#define FALLEN 0.4
+#define FAR 0.3
 #define GROWN 1.5
+#define HALF 0.5
+#define NEARLY 0.8
 
 // ------------------------------------------------------------------------------------------ create
 
@@ -72,8 +76,11 @@ lw_status lwi_sim_prepare_crossing(lw_sim *sim)
     lwi_crossing *c = &sim->crossing;
     lwi_arena *arena = &sim->arena;
     const lwi_gauss *g = &sim->passage.gauss;
-    *c = (lwi_crossing){
-        .begin = -INFINITY, .end = -INFINITY, .latest = INFINITY, .outside = -INFINITY};
+    *c = (lwi_crossing){.begin = -INFINITY,
+                        .end = -INFINITY,
+                        .latest = INFINITY,
+                        .due = -INFINITY,
+                        .outside = -INFINITY};
     const lwi_integrator_type *type = lwi_integrator_find(sim->options.integrator);
     if (sim->options.singular == LW_SINGULAR_TURN) return LW_OK;
     if (!sim->passage.active || !type->crosses || !sim->work->formulation->rates) return LW_OK;
@@ -93,18 +100,20 @@ lw_status lwi_sim_prepare_crossing(lw_sim *sim)
     c->y = LWI_PUSH(arena, double, nx);
     c->end_x = LWI_PUSH(arena, double, sim->work->layout.nx);
     TRY(lwi_crossing_create_groups(sim));
-    if (!c->path.x1 || !c->best.x1 || !c->y || !c->end_x) return LW_ERR_MEMORY;
-    c->active = true;
+    c->between = LWI_PUSH(arena, double, 2 * sim->work->layout.nx);
+    if (!c->path.x1 || !c->best.x1 || !c->y || !c->end_x || !c->between) return LW_ERR_MEMORY;
+    c->active = c->margin_wanted = true;
     return LW_OK;
 }
 
 void lwi_sim_leave_crossing(lw_sim *sim)
 {
     lwi_crossing *c = &sim->crossing;
-    c->begin = c->end = c->outside = -INFINITY;
+    c->begin = c->end = c->outside = c->due = -INFINITY;
     c->latest = INFINITY;
     c->near = c->failed = c->last.valid = false;
     c->margin = 0;
+    c->margin_wanted = c->active;
     c->retreats = 0;
 }
 
@@ -156,6 +165,7 @@ static bool retreats(lw_sim *sim, double t0, const double *x0, const double *x1,
     const double moved = lwi_sine_motion(s, &c->last, &c->at, rate);
     if (0.5 * (sine - SLOPE * moved) > allowed) return false; // for any sine there
     const double begin = c->last.sine = lwi_sine_at(&sim->monitor, &c->from);
+    c->sampled_margin = 0;
     lwi_crossing_take_pivots(sim, begin, c->last_pivot);
     if (0.5 * (begin + sine - SLOPE * moved) > allowed) return false;
     lwi_crossing_dip d;
@@ -201,6 +211,44 @@ static double change_of(const lwi_layout *layout, const double *x0, const double
     return largest;
 }
 
+void lwi_sim_note_margin(lw_sim *sim, double t, const double *x)
+{
+    lwi_crossing *c = &sim->crossing;
+    if (t != sim->t || memcmp(x, sim->x, (size_t)sim->work->layout.nx * sizeof *x)) return;
+    c->margin = lwi_work_margin(sim->work, x);
+    c->margin_time = t;
+    c->margin_wanted = false;
+}
+
+// The sine of c->last was computed where the margin was this.
+static void take_margin(lwi_crossing *c, double margin)
+{
+    c->sampled_margin = c->highest_margin = margin;
+}
+
+// Do margins exclude a singular position within a step?  In a longer one, margins on the straight line between its ends,
+// each by an evaluation, divide it into pieces.
+static bool is_independent(lw_sim *sim, double t0, const double *x0, double before, double t1,
+                           const double *x1)
+{
+    lwi_crossing *c = &sim->crossing;
+    const int nx = sim->work->layout.nx;
+    const double change = change_of(&sim->work->layout, x0, x1);
+    const double pieces = ceil(change / (SHORT * fmin(before, c->margin)));
+    double last = before;
+    if (!(pieces <= PIECES)) return change <= SHORT * 0.5 * (before + c->margin);
+    for (int i = 1; i < pieces; i++) {
+        const double part = i / pieces, t = t0 + part * (t1 - t0);
+        for (int k = 0; k < nx; k++) c->between[k] = x0[k] + part * (x1[k] - x0[k]);
+        if (lwi_work_rates(sim->work, t, c->between, sim->inputs, c->between + nx) != LW_OK)
+            return false;
+        const double margin = lwi_work_margin(sim->work, c->between);
+        if (!(change <= SHORT * 0.5 * (last + margin) * pieces)) return false;
+        last = margin;
+    }
+    return change <= SHORT * 0.5 * (last + c->margin) * fmax(1, pieces);
+}
+
 // Do the margins of evaluations exclude that the step comes near a singular position?  Notes that at its end.
 static bool is_safe(lw_sim *sim, double t0, const double *x0, double t1, const double *x1)
 {
@@ -208,11 +256,14 @@ static bool is_safe(lw_sim *sim, double t0, const double *x0, double t1, const d
     const double before = t0 == c->margin_time ? c->margin : 0, sampled = c->sampled_margin;
     c->margin = lwi_work_margin(sim->work, x1);
     c->margin_time = t1;
-    const double lower = fmin(before, c->margin);
-    if (sim->monitor.count == 0 || !c->last.valid || c->margin > GROWN * sampled) return false;
-    const bool still = lower >= SMALL && c->margin >= FALLEN * sampled &&
-                       c->last.sine >= FAR * lwi_crossing_typical(sim);
-    return (lower >= SAFE || still) && change_of(&sim->work->layout, x0, x1) <= SHORT * lower;
+    if (sim->monitor.count == 0 || !c->last.valid || !(sampled > 0)) return false;
+    const double lower = fmin(before, c->margin), typical = lwi_crossing_typical(sim);
+    const double sine = c->last.sine * c->margin / sampled;
+    if (c->margin > GROWN * sampled && (c->last.sine < HALF * typical || sine > NEARLY * typical))
+        return false;
+    const bool still =
+        lower >= SMALL && c->margin >= FALLEN * c->highest_margin && sine >= FAR * typical;
+    return (lower >= SAFE || still) && is_independent(sim, t0, x0, before, t1, x1);
 }
 
 // The sine where a step begins, of which that of a state that was set, or sampled, is known.
@@ -226,6 +277,7 @@ static void begin_sine(lw_sim *sim, double t0, const double *x0)
     const double sine = known ? sqrt(sample->pivot) : lwi_sine_at(monitor, &c->from);
     lwi_crossing_take_pivots(sim, sine, c->last_pivot);
     lwi_sine_take(&monitor->system, &c->from, sine, &c->last);
+    take_margin(c, t0 == c->margin_time ? c->margin : 0);
 }
 
 bool lwi_sim_accept(lw_sim *sim, double t0, const double *x0, double t1, const double *x1,
@@ -238,6 +290,7 @@ bool lwi_sim_accept(lw_sim *sim, double t0, const double *x0, double t1, const d
     c->known = t1, c->latest = INFINITY, c->near = false;
     begin_sine(sim, t0, x0);
     if (is_safe(sim, t0, x0, t1, x1)) {
+        c->highest_margin = fmax(c->highest_margin, c->margin);
         c->skipped = true;
         c->outside = t1;
         return true;
@@ -261,7 +314,7 @@ bool lwi_sim_accept(lw_sim *sim, double t0, const double *x0, double t1, const d
     memcpy(c->last_pivot, c->at_pivot, (size_t)c->ngroup * sizeof *c->at_pivot);
     lwi_sine_take(s, &c->at, sine, &c->last);
     lwi_sim_end_skipping(sim);
-    c->sampled_margin = c->margin;
+    take_margin(c, c->margin);
     lwi_monitor_add_known(monitor, &c->at, pivot, edge);
     c->due = t1;
     c->known = t1, c->latest = INFINITY, c->near = false;
@@ -380,6 +433,7 @@ lw_status lwi_sim_cross(lw_sim *sim, double limit)
         const lwi_crossing_path *p = &c->best;
         sim->monitor.count = 0; // the window is known
         c->margin = 0;
+        c->margin_wanted = true;
         c->last.valid = false;
         if (!(p->sine * p->sine < LWI_MONITOR_NEAR * sim->monitor.largest)) return LW_OK;
         if (sim->options.singular == LW_SINGULAR_STOP) return stop_before(sim);

@@ -189,10 +189,11 @@ typedef struct lwi_crossing {
     double
         estimated; ///< time of the state from which `position` was estimated; NAN: of another one
     double margin, margin_time; ///< at the last accepted state; 0: unknown
-    double sampled_margin;      ///< at the last state that was examined
-    bool skipped;               ///< states since then were not: margins are large
-    double outside;             ///< time of the last state known to be outside of windows
-    bool near;                  ///< it is the step across the position at time `position`
+    bool margin_wanted;         ///< that at the present state, where the next step begins
+    double sampled_margin, highest_margin; ///< at `last`, 0: unknown; largest since then
+    bool skipped;                          ///< states since then were not: margins are large
+    double outside; ///< time of the last state known to be outside of windows
+    bool near;      ///< it is the step across the position at time `position`
     double position;
     bool failed; ///< the window around the position cannot be stepped across
     double failed_sine;
@@ -201,6 +202,7 @@ typedef struct lwi_crossing {
     lwi_snapshot at, from;        ///< scratch: end and beginning of a step
     lwi_crossing_path best, path; ///< that of the run; scratch
     double *y, *end_x;            ///< [nx of the Gauss steps], [nx of the run]
+    double *between;              ///< [2][nx of the run] scratch: state and rates
     long count;                   ///< positions passed
     double entry, estimate, gap;  ///< time of the first, largest error estimate and gap
     int edge;                     ///< of the first
@@ -382,6 +384,8 @@ void lwi_sim_leave_crossing(lw_sim *sim);
  *  end at the latest at *end; *end <= t0: a step across begins at t0. */
 bool lwi_sim_accept(lw_sim *sim, double t0, const double *x0, double t1, const double *x1,
                     double *end);
+/** Notes the margin of the rates at (t, x), if that is the present state. */
+void lwi_sim_note_margin(lw_sim *sim, double t, const double *x);
 /** Latest end of a step from t; t: a step across begins there. */
 double lwi_sim_bound(const lw_sim *sim, double t);
 /** Computes the step across from the present state; sim->crossing.end is its end.  -INFINITY: not possible, ordinary

@@ -4,6 +4,7 @@
 #include "simulate/simulation.h"
 
 #include "support/mechanism.h"
+#include "support/singular.h"
 #include "support/given.h"
 
 static const char *const formulations[] = {"dense", "dca", "hdca", "lagrange", "rcr", "index3"};
@@ -245,6 +246,36 @@ static void a_pivot_is_found_once(void **state)
     lw_model_destroy(model);
 }
 
+// While margins are large at both ends of a step, and between those of a long one, nothing is examined, from the first step
+// on: a pivot is found for a state that is set, and again only near a singular position.
+static void large_margins_spare_pivots(void **state)
+{
+    (void)state;
+    static const char *const settings[][5] = {{"integrator", "rk4", "step", "0.1"},
+                                              {"integrator", "dopri5", "rtol", "1e-3"},
+                                              {"integrator", "verner87", "rtol", "1e-6"}};
+    lw_model *model = lwt_four_bars(2);
+    for (int i = 0; i < LWI_COUNT(settings); i++) {
+        lw_sim *sim = lwt_simulate(model, settings[i]);
+        const lwi_elim *elim = sim->monitor.system.elim;
+        double q[8], v[8];
+        lw_sim_get_tree(sim, q, v);
+        for (int run = 0; run < 2; run++) { // one leaves nothing to the next
+            const double largest = sim->monitor.largest;
+            lwt_ok(lw_sim_set_tree(sim, 0, q, v), lw_sim_error(sim));
+            const long before = lwi_elim_matrix_passes(elim);
+            lwt_ok(lw_sim_step(sim, 0.4), lw_sim_error(sim));
+            assert_int_equal(lwi_elim_matrix_passes(elim), before);
+            assert_true(sim->monitor.largest >= largest);
+            lwt_ok(lw_sim_step(sim, 1), lw_sim_error(sim));
+            assert_true(lwi_elim_matrix_passes(elim) > before);
+            assert_int_equal(sim->crossing.count, run + 1);
+        }
+        lw_sim_destroy(sim);
+    }
+    lw_model_destroy(model);
+}
+
 // Ranks of the nodes, reference pivots, digits and the components of reactions that are not unique, found by the first
 // formulation, serve the second one with the same plan: the same numbers as those that it finds alone.  A formulation
 // without the plan shares none of them.
@@ -307,6 +338,7 @@ int main(void)
         cmocka_unit_test(samples_wait_for_motion),
         cmocka_unit_test(ranks_are_searched_once),
         cmocka_unit_test(a_pivot_is_found_once),
+        cmocka_unit_test(large_margins_spare_pivots),
         cmocka_unit_test(findings_of_a_plan_are_shared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
