@@ -2,7 +2,7 @@
 #include "dynamics/force_terms.h"
 #include "dynamics/state_derivatives.h"
 
-// ------------------------------------------------------------------------------------ one coordinate
+// ---------------------------------------------------------------------------------- one coordinate
 
 // Has it derivatives, and does it act on a joint of the tree?
 static bool is_known(const lw_model *model, const lwi_force_type *type, int iv)
@@ -72,7 +72,7 @@ static void add_effort_products(const lwi_force_terms *s, int i, const lwi_force
 const lwi_force_kind lwi_force_kind_coordinate = {collect_effort, subtract_effort,
                                                   add_effort_products};
 
-// --------------------------------------------------------------------------------- sums of coordinates
+// ----------------------------------------------------------------------------- sums of coordinates
 
 // Its coordinates, `side` of them the number of each.
 static void collect_sum(lwi_force_branches *c, int i)

@@ -18,7 +18,7 @@ static const lwi_force_kind *kind_of(const lwi_force *force)
     return lwi_force_acts_on(force).iv >= 0 ? &lwi_force_kind_coordinate : &lwi_force_kind_bodies;
 }
 
-// ------------------------------------------------------------------------------------------- create
+// ------------------------------------------------------------------------------------------ create
 
 void lwi_force_add_speed(lwi_force_branches *c, int speed, int side)
 {
@@ -108,7 +108,7 @@ lw_status lwi_force_derivatives_create(const lw_model *model, lwi_arena *arena,
     return LW_OK;
 }
 
-// ------------------------------------------------------------------------------------------ evaluate
+// ---------------------------------------------------------------------------------------- evaluate
 
 void lwi_force_derivatives_subtract(const lw_model *model, lwi_force_derivatives *f,
                                     const lwi_tree_derivatives *tree, const lwi_tree_work *work,

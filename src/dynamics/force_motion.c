@@ -50,7 +50,7 @@ double lwi_force_rotate_load(const lwi_force_terms *s, int body, int j, int k,
     return v6_dot(change, load);
 }
 
-// ----------------------------------------------------------------------------------------- products
+// ---------------------------------------------------------------------------------------- products
 
 void lwi_force_find_ways(const lwi_force_terms *s, const double *u)
 {

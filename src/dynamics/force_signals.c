@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-// ------------------------------------------------------------------------------------------- leaves
+// ------------------------------------------------------------------------------------------ leaves
 
 /** Leaves of functions. */
 typedef struct collector {
@@ -118,7 +118,7 @@ int lwi_force_leaves(const lw_model *model, lwi_force_derivatives *f, bool store
     return c.nleaf;
 }
 
-// --------------------------------------------------------------------------------------------- rows
+// -------------------------------------------------------------------------------------------- rows
 
 static void add_coordinate(const lwi_force_terms *s, const lwi_signal_leaf *leaf, double by)
 {
