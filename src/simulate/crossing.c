@@ -271,12 +271,14 @@ static void begin_sine(lw_sim *sim, double t0, const double *x0)
 {
     lwi_crossing *c = &sim->crossing;
     lwi_monitor *monitor = &sim->monitor;
-    if (c->last.valid || !observe(sim, t0, x0, LW_OBSERVE_TWIST, &c->from)) return;
+    const lwi_snapshot *m = lwi_sim_sampled_motion(sim, t0);
+    if (c->last.valid || (!m && !observe(sim, t0, x0, LW_OBSERVE_TWIST, &c->from))) return;
+    if (!m) m = &c->from;
     const lwi_monitor_sample *sample = monitor->count ? &monitor->sample[monitor->count - 1] : NULL;
     const bool known = sample && sample->t == t0 && monitor->ngroup == 0;
-    const double sine = known ? sqrt(sample->pivot) : lwi_sine_at(monitor, &c->from);
+    const double sine = known ? sqrt(sample->pivot) : lwi_sine_at(monitor, m);
     lwi_crossing_take_pivots(sim, sine, c->last_pivot);
-    lwi_sine_take(&monitor->system, &c->from, sine, &c->last);
+    lwi_sine_take(&monitor->system, m, sine, &c->last);
     take_margin(c, t0 == c->margin_time ? c->margin : 0);
 }
 

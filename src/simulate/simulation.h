@@ -459,6 +459,8 @@ lw_status lwi_sim_prepare_monitor(lw_sim *sim);
 lw_status lwi_sim_check_begin(lw_sim *sim);
 /** Samples the state x at t after a step if needed; after lwi_projection_apply if that is active. */
 void lwi_sim_monitor(lw_sim *sim, double t, const double *x);
+/** The motion with velocities at t, if that was the monitor's first sample; else NULL. */
+const lwi_snapshot *lwi_sim_sampled_motion(lw_sim *sim, double t);
 /** LW_ERR_SINGULAR if the options ask the run to end and a singular position has been passed. */
 lw_status lwi_sim_check_passed(lw_sim *sim);
 /** Can the run end before singular positions, if the options ask for it?  Otherwise LW_ERR_ARGUMENT. */

@@ -92,7 +92,7 @@ static lw_status create_groups(const lw_model *model, lwi_arena *arena, lwi_moni
 lw_status lwi_monitor_create(const lw_model *model, lwi_shared *shared, lwi_arena *arena,
                              lwi_monitor *monitor)
 {
-    *monitor = (lwi_monitor){.smallest = INFINITY, .known.t = NAN, .seen.t = NAN};
+    *monitor = (lwi_monitor){.smallest = INFINITY, .known.t = NAN, .seen.t = NAN, .first = NAN};
     if (model->nloop == 0 && model->ncoupling == 0) return LW_OK; // a tree has no such positions
     TRY(lwi_system_create_common(model, shared, arena, &monitor->system));
     TRY(create_groups(model, arena, monitor));
@@ -621,21 +621,34 @@ lw_status lwi_sim_check_begin(lw_sim *sim)
     return lwi_sim_fail_work(sim, status, "the initial state");
 }
 
+static lwi_snapshot *snapshot_of(lw_sim *sim)
+{
+    return sim->projection.active ? &sim->projection.snapshot : &sim->monitor.snapshot;
+}
+
+const lwi_snapshot *lwi_sim_sampled_motion(lw_sim *sim, double t)
+{
+    const lwi_monitor *monitor = &sim->monitor;
+    const lwi_snapshot *m = snapshot_of(sim);
+    const double last = monitor->count ? monitor->sample[monitor->count - 1].t : NAN;
+    return sim->crossing.active && monitor->first == t && last == t && m->t == t ? m : NULL;
+}
+
 void lwi_sim_monitor(lw_sim *sim, double t, const double *x)
 {
     lwi_monitor *monitor = &sim->monitor;
     if (!monitor->active) return;
-    const bool poses = sim->work->formulation->flags & LWI_POSES_FIRST;
+    const bool first = monitor->count == 0; // it needs velocities
+    const bool poses = !first && sim->work->formulation->flags & LWI_POSES_FIRST;
     const bool observed = sim->projection.active && sim->projection.observed;
-    lwi_snapshot *m = sim->projection.active ? &sim->projection.snapshot : &monitor->snapshot;
-    if (sim->crossing.active && monitor->count > 0) return; // lwi_sim_accept samples
+    lwi_snapshot *m = snapshot_of(sim);
+    if (sim->crossing.active && !first) return; // lwi_sim_accept samples
     if (lwi_monitor_is_early(monitor, t)) return;
     if (!observed && poses && !observe(sim, t, x, LW_OBSERVE_POSE, m)) return;
     if (poses && lwi_monitor_has_barely_moved(monitor, m)) return;
-    if (observed && !sim->projection.poses)
-        lwi_monitor_add(monitor, m);
-    else if (observe(sim, t, x, LW_OBSERVE_TWIST, m))
-        lwi_monitor_add(monitor, m);
+    if (!(observed && !sim->projection.poses) && !observe(sim, t, x, LW_OBSERVE_TWIST, m)) return;
+    lwi_monitor_add(monitor, m);
+    if (first) monitor->first = t;
 }
 
 lw_status lwi_sim_check_stop(lw_sim *sim)

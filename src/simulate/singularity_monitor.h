@@ -23,6 +23,7 @@ typedef struct lwi_monitor {
     lwi_snapshot snapshot; ///< of the run, if the projection has none
     lwi_snapshot placed;   ///< scratch: poses between samples
     int count;             ///< consecutive samples
+    double first;          ///< time of the first of them, before a step; NAN: none
     double due;            ///< no sample is needed before this time, according to the speeds
     lwi_monitor_sample sample[3], now, between; ///< the last ones; scratch
     lwi_monitor_sample piece[2];                ///< both ends of a step that is examined
