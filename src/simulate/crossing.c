@@ -80,6 +80,7 @@ lw_status lwi_sim_prepare_crossing(lw_sim *sim)
                         .end = -INFINITY,
                         .latest = INFINITY,
                         .due = -INFINITY,
+                        .stop = INFINITY,
                         .outside = -INFINITY};
     const lwi_integrator_type *type = lwi_integrator_find(sim->options.integrator);
     if (sim->options.singular == LW_SINGULAR_TURN) return LW_OK;
@@ -110,7 +111,7 @@ void lwi_sim_leave_crossing(lw_sim *sim)
 {
     lwi_crossing *c = &sim->crossing;
     c->begin = c->end = c->outside = c->due = -INFINITY;
-    c->latest = INFINITY;
+    c->latest = c->stop = INFINITY;
     c->near = c->failed = c->last.valid = false;
     c->margin = 0;
     c->margin_wanted = c->active;
@@ -169,16 +170,14 @@ static bool retreats(lw_sim *sim, double t0, const double *x0, const double *x1,
     lwi_crossing_take_pivots(sim, begin, c->last_pivot);
     if (0.5 * (begin + sine - SLOPE * moved) > allowed) return false;
     lwi_crossing_dip d;
-    double position, window;
-    if (lwi_crossing_find_dip(sim, moved, largest, &d)) {
-        if (!(d.sine < TURNS * WINDOW * largest)) return false;
-        position = d.t, window = WINDOW * largest / d.slope;
-    } else { // it falls to the end, or nearly
-        double after;
-        if (!want_falling(c, allowed)) return false;
-        if (!lwi_crossing_estimate(sim, &c->at, x1, lwi_sine_rate(s, &c->at), &after, &window))
-            return false;
+    double position, window, after;
+    const bool found = lwi_crossing_find_dip(sim, moved, largest, &d);
+    if (!(found && !d.ends) && want_falling(c, allowed) && // it falls to the end, or nearly
+        lwi_crossing_estimate(sim, &c->at, x1, lwi_sine_rate(s, &c->at), &after, &window)) {
         position = c->at.t + after;
+    } else {
+        if (!found || !(d.sine < TURNS * WINDOW * largest)) return false;
+        position = d.t, window = WINDOW * largest / d.slope;
     }
     if (!(position > t0)) return false;
     c->retreats++;
@@ -403,11 +402,23 @@ static bool cross(lw_sim *sim, double limit)
     return true;
 }
 
+// How many positions of the path are at time t or before it, and the first of them.
+static int passed_until(const lwi_crossing_path *path, double t, double *first)
+{
+    int n = 0;
+    *first = INFINITY;
+    for (int i = 0; i < path->npassed; i++)
+        if (path->passed[i] <= t) *first = fmin(*first, path->passed[i]), n++;
+    return n;
+}
+
 static void note(lw_sim *sim)
 {
     lwi_crossing *c = &sim->crossing;
     const lwi_crossing_path *p = &c->best;
-    if (c->count == 0) c->entry = p->position, c->edge = p->edge;
+    double first;
+    passed_until(p, INFINITY, &first);
+    if (c->count == 0) c->entry = first, c->edge = p->edge;
     c->count += p->npassed;
     c->estimate = fmax(c->estimate, p->estimate);
     c->gap = fmax(c->gap, p->gap);
@@ -417,8 +428,8 @@ static lw_status stop_before(lw_sim *sim)
 {
     const lwi_crossing_path *p = &sim->crossing.best;
     const lwi_system *s = &sim->monitor.system;
-    lwi_singular_fail_stop(sim->model, s->edge_joint[p->edge], p->position, p->sine * p->sine,
-                           "the run ends before it", &sim->work->error);
+    lwi_singular_fail_stop(sim->model, s->edge_joint[p->edge], sim->crossing.stop,
+                           p->sine * p->sine, "the run ends before it", &sim->work->error);
     lwi_sim_leave_crossing(sim);
     return lwi_sim_fail_work(sim, LW_ERR_SINGULAR, "the run stops");
 }
@@ -436,10 +447,14 @@ lw_status lwi_sim_cross(lw_sim *sim, double limit)
         sim->monitor.count = 0; // the window is known
         c->margin = 0;
         c->margin_wanted = true;
+        c->retreats = 0;
         c->last.valid = false;
-        if (!(p->sine * p->sine < LWI_MONITOR_NEAR * sim->monitor.largest)) return LW_OK;
-        if (sim->options.singular == LW_SINGULAR_STOP) return stop_before(sim);
-        note(sim);
+        c->stop = INFINITY;
+        if (p->npassed == 0) return LW_OK;
+        if (sim->options.singular == LW_SINGULAR_STOP)
+            passed_until(p, INFINITY, &c->stop);
+        else
+            note(sim);
         return LW_OK;
     }
     c->failed = true;
@@ -487,6 +502,7 @@ bool lwi_sim_place_near(lw_sim *sim, double t)
 lw_status lwi_sim_follow_crossing(lw_sim *sim, double to)
 {
     lwi_crossing *c = &sim->crossing;
+    if (to >= c->stop) return stop_before(sim);
     if (to >= c->end) {
         memcpy(sim->x, c->end_x, (size_t)sim->work->layout.nx * sizeof *sim->x);
         sim->t = c->end;
@@ -505,8 +521,10 @@ void lwi_crossing_message(const lw_sim *sim, char *text, size_t size)
     const lwi_crossing *c = &sim->crossing;
     const lwi_system *s = &sim->monitor.system;
     char which[320];
-    const bool ahead = sim->t < fmin(c->end, c->best.position); // the run ends within a step across
-    const long count = c->count - (ahead ? c->best.npassed : 0);
+    double first;
+    long count = c->count;
+    if (sim->t < c->end) // the run ends within a step across
+        count -= c->best.npassed - passed_until(&c->best, sim->t, &first);
     text[0] = 0;
     if (!c->active || count <= 0) return;
     lwi_singular_names(sim->model, s->edge_joint[c->edge], which, sizeof which);

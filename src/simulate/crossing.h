@@ -12,6 +12,9 @@
 #define LWI_CROSSING_WINDOW 0.15
 #define LWI_CROSSING_MIN_AT_NODE 0.01
 #define LWI_CROSSING_CLOSE 0.25
+/** Minima of pivots below this part of the largest of the run are singular positions; of those that were passed 3e-9 was
+ *  measured.  A mechanism that reverses next to a position has a larger one. */
+#define LWI_CROSSING_PASSED 1e-6
 #define LWI_CROSSING_TURNS 0.5
 #define LWI_CROSSING_FARTHEST 0.8
 #define LWI_CROSSING_LARGEST_GAP 1e-8
@@ -32,14 +35,14 @@ bool lwi_crossing_estimate(lw_sim *sim, const lwi_snapshot *m, const double *x, 
 
 /** The minimum of the sine of a group within a step, between crossing.from and crossing.at. */
 typedef struct lwi_crossing_dip {
-    bool found;
+    bool found, ends; ///< ends: between the last sample and the end, where sines still fall
     int group;
     double t, sine; ///< of the minimum, by a parabola through pivots
     double slope;   ///< of the sine next to it [1/s]
     double sampled; ///< smallest sample
 } lwi_crossing_dip;
 
-/** The first one with a small sine.
+/** The first one with a small sine; next to the end only where no other is.
  *  @param moved    motion of the step, radians or lengths of the mechanism
  *  @param largest  sine of the run */
 bool lwi_crossing_find_dip(lw_sim *sim, double moved, double largest, lwi_crossing_dip *dip);

@@ -173,12 +173,18 @@ static lwi_crossing_dip dip_of(const lwi_crossing *c, int group, int n)
             t[k] = sample_time(c, i - 2 + k, n);
             p[k] = c->sample[(i - 2 + k) * c->ngroup + group];
         }
-        if (p[1] <= p[0] && p[1] < p[2] && sqrt(p[1]) < best.sampled) {
-            const double h = t[2] - t[1], bend = (p[0] - 2 * p[1] + p[2]) / (h * h);
-            const double slope = (p[2] - p[0]) / (2 * h);
+        const double h = t[2] - t[1], bend = (p[0] - 2 * p[1] + p[2]) / (h * h);
+        const double slope = (p[2] - p[0]) / (2 * h), at = t[1] - slope / bend;
+        const double smallest = sqrt(fmin(fmin(p[0], p[1]), p[2]));
+        // between the first two or the last two samples the smallest of three is an end of the step
+        const bool begins = i == 2 && p[0] < p[1] && bend > 0 && at > t[0] && at < t[1];
+        const bool ends = i == n && p[2] < p[1] && bend > 0 && at > t[1] && at < t[2];
+        const bool middle = p[1] <= p[0] && p[1] < p[2];
+        if ((middle || begins || ends) && smallest < best.sampled && !(ends && best.found)) {
             best.found = true;
-            best.sampled = sqrt(p[1]);
-            best.t = t[1] - slope / bend;
+            best.ends = ends;
+            best.sampled = smallest;
+            best.t = at;
             best.sine = sqrt(fmax(0, p[1] - slope * slope / (2 * bend)));
             best.slope = sqrt(bend / 2); // of s where it reaches zero
         }
@@ -186,7 +192,7 @@ static lwi_crossing_dip dip_of(const lwi_crossing *c, int group, int n)
     return best;
 }
 
-// The first one with a small sine.
+// The first one with a small sine; next to the end only where no other is.
 static lwi_crossing_dip find_dip(lw_sim *sim, double moved, double largest)
 {
     lwi_crossing *c = &sim->crossing;
@@ -196,7 +202,8 @@ static lwi_crossing_dip find_dip(lw_sim *sim, double moved, double largest)
     for (int k = 0; k < c->ngroup; k++) {
         const lwi_crossing_dip d = dip_of(c, k, n);
         const bool small = d.found && d.sampled < LWI_CROSSING_CLOSE * largest;
-        if (small && (!best.found || d.t < best.t)) best = d;
+        if (small && (!best.found || d.ends < best.ends || (d.ends == best.ends && d.t < best.t)))
+            best = d;
     }
     return best;
 }

@@ -148,7 +148,8 @@ static bool find_gap(lw_sim *sim, lwi_crossing_path *path)
     if (!find_position(sim, path, &at) || !lwi_crossing_sine(sim, piece, at, &path->sine))
         return false;
     path->position = piece->t + at * piece->h;
-    path->npassed = 1;
+    path->npassed = path->sine * path->sine < LWI_CROSSING_PASSED * sim->monitor.largest;
+    path->passed[0] = path->position;
     lwi_sim_take_motion(g->assembler, &g->node);
     path->gap = lwi_assembler_residual(g->assembler, false, NULL) / g->assembler->length;
     return true;
@@ -162,6 +163,7 @@ bool lwi_sim_attempt_path(lw_sim *sim, double offset, double h)
     const int nx = g->work->layout.nx;
     const size_t bytes = (size_t)nx * sizeof *g->x;
     const lwi_snapshot *m = &c->at;
+    path->npassed = 0;
     path->npiece = offset > 0 ? 2 : 1;
     const bool here = !c->first && !g->own && lwi_gauss_close(g, m->t, sim->x, g->x);
     if (!here && !lwi_gauss_enter(g, c->first ? c->first : m, 0, g->x)) return false;

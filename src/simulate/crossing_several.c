@@ -40,8 +40,10 @@ lw_status lwi_crossing_create_groups(lw_sim *sim)
     c->at_pivot = LWI_PUSH(arena, double, n);
     c->last_pivot = LWI_PUSH(arena, double, n);
     c->at_node = LWI_PUSH(arena, double, LWI_GAUSS_STAGES *n);
+    c->path.passed = LWI_PUSH(arena, double, n);
+    c->best.passed = LWI_PUSH(arena, double, n);
     if (!c->wanted || !c->ahead || !c->pivot || !c->sample || !c->at_pivot || !c->last_pivot ||
-        !c->at_node)
+        !c->at_node || !c->path.passed || !c->best.passed)
         return LW_ERR_MEMORY;
     for (int k = 0; k < n; k++) c->wanted[k] = true;
     return LW_OK;
@@ -175,8 +177,9 @@ static bool find_gaps(lw_sim *sim)
             !lwi_crossing_sine(sim, piece, at, &sine))
             return false;
         const double pivot = c->ngroup > 1 ? sim->monitor.here[a->group] : sine * sine;
-        path->npassed += pivot < LWI_MONITOR_NEAR * sim->monitor.largest;
-        path->position = fmin(path->position, piece->t + at * piece->h);
+        const double t = piece->t + at * piece->h;
+        if (pivot < LWI_CROSSING_PASSED * sim->monitor.largest) path->passed[path->npassed++] = t;
+        path->position = fmin(path->position, t);
         path->sine = fmin(path->sine, sqrt(pivot));
         lwi_sim_take_motion(g->assembler, &g->node);
         path->gap = fmax(path->gap,

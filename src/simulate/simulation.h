@@ -159,10 +159,11 @@ typedef struct lwi_crossing_path {
     double estimate, node;            ///< error; smallest sine at a node
     double sine_at[LWI_GAUSS_STAGES]; ///< at the nodes
     double position, sine;            ///< time of the position, sine there
-    double gap;    ///< residual of the positions there, in lengths of the mechanism
-    int npassed;   ///< positions on the path
-    bool shifted;  ///< the last piece is on rows that are shifted by the gap
-    double *shift; ///< [nrow of the assembler]
+    double gap;     ///< residual of the positions there, in lengths of the mechanism
+    int npassed;    ///< positions on the path
+    double *passed; ///< [ngroup of crossing] their times
+    bool shifted;   ///< the last piece is on rows that are shifted by the gap
+    double *shift;  ///< [nrow of the assembler]
     int edge;
 } lwi_crossing_path;
 
@@ -199,6 +200,7 @@ typedef struct lwi_crossing {
     double failed_sine;
     int retreats;                 ///< repetitions of one step
     double begin, end;            ///< of the path that the state follows; else -INFINITY
+    double stop;                  ///< time of a position on it before which the run ends
     lwi_snapshot at, from;        ///< scratch: end and beginning of a step
     lwi_crossing_path best, path; ///< that of the run; scratch
     double *y, *end_x;            ///< [nx of the Gauss steps], [nx of the run]

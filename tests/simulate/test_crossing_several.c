@@ -6,6 +6,7 @@
 #include "simulate/simulation.h"
 #include "support/given.h"
 #include "support/mechanism.h"
+#include "support/random_model.h"
 
 #include <float.h>
 
@@ -27,21 +28,27 @@ static void add_hinge(lw_builder *b, const char *name, lw_body body1, lw_body bo
                                 .qd = {speed}});
 }
 
-// A parallelogram on `base`, with its rods in a line at the time `passes`.
-static void add_parallelogram(lw_builder *b, int k, lw_body base, double passes)
+// A parallelogram on `base`.
+static void add_rods(lw_builder *b, int k, lw_body base, double angle, double speed, double crank,
+                     double ground)
 {
-    const double angle = SPEED * passes, x0 = 3 * k, crank = 0.6, ground = 1 + 0.1 * k;
-    const double x = x0 + crank * cos(angle), y = crank * sin(angle);
+    const double x0 = 3 * k, x = x0 + crank * cos(angle), y = crank * sin(angle);
     char name[7][64];
     static const char *const part[] = {"crank", "coupler", "rocker", "A", "B", "C", "D"};
     for (int i = 0; i < 7; i++) snprintf(name[i], sizeof name[i], "%s%d", part[i], k);
     const lw_body rod[] = {lwt_rod(b, name[0], x0, 0, x, y, 1),
                            lwt_rod(b, name[1], x, y, x + ground, y, 1),
                            lwt_rod(b, name[2], x0 + ground, 0, x + ground, y, 1)};
-    add_hinge(b, name[3], base, rod[0], x0, 0, -SPEED);
+    add_hinge(b, name[3], base, rod[0], x0, 0, speed);
     add_hinge(b, name[4], rod[0], rod[1], x, y, 0);
     add_hinge(b, name[5], rod[1], rod[2], x + ground, y, 0);
     add_hinge(b, name[6], base, rod[2], x0 + ground, 0, 0);
+}
+
+// The same with its rods in a line at the time `passes`.
+static void add_parallelogram(lw_builder *b, int k, lw_body base, double passes)
+{
+    add_rods(b, k, base, SPEED * passes, -SPEED, 0.6, 1 + 0.1 * k);
 }
 
 static lw_model *parallelograms(int n, const double *passes)
@@ -160,6 +167,89 @@ static void positions_behind_the_end_are_not_reported(void **state)
     }
 }
 
+// The same where another one has just been passed, lies next to the begin or the end of a step, or steps were repeated
+// before; a run that ends between two positions of one step has passed the first.  Seeds of sets that passed more or fewer.
+static void positions_of_random_sets_are_counted(void **state)
+{
+    (void)state;
+    static const int seeds[] = {27, 39, 100, 145, 156, 201, 268, 319, 487, 740, 774, 1403, 1477};
+    const double end = 1.2, pi = acos(-1);
+    for (int i = 0; i < LWI_COUNT(seeds); i++) {
+        uint64_t random = (uint64_t)seeds[i];
+        const int n = 1 + lwt_random_below(&random, 5);
+        lw_builder *b = lwt_builder();
+        lw_builder_gravity(b, (lw_vec3){0, 0, 0});
+        long expected = 0;
+        for (int k = 0; k < n; k++) {
+            double angle = lwt_random(&random, 0.3, 2.8), speed = lwt_random(&random, 3, 7);
+            if (!lwt_random_below(&random, 2)) speed = -speed;
+            const double crank = lwt_random(&random, 0.3, 0.8);
+            const double ground = lwt_random(&random, 0.9, 1.3);
+            if (lwt_random_below(&random, 2)) angle = -angle;
+            expected += labs(lrint(floor((angle + speed * end) / pi) - floor(angle / pi)));
+            add_rods(b, k, lwt_ground, angle, speed, crank, ground);
+        }
+        lw_model *model = lwt_model(b);
+        lw_sim *sim = simulation(model, "rcr", "1e-9", "1");
+        char text[512], count[64];
+        lwt_ok(lw_sim_step(sim, end), lw_sim_error(sim));
+        lwi_crossing_message(sim, text, sizeof text);
+        snprintf(count, sizeof count, "passed %ld singular position", expected);
+        if (!strstr(text, count)) fail_msg("seed %d: %s, expected %s", seeds[i], text, count);
+        lw_sim_destroy(sim);
+        lw_model_destroy(model);
+    }
+}
+
+// A run that ends in front of the position, within the window, does not stop; one that comes to it does.
+static void a_run_stops_at_positions_that_it_reaches(void **state)
+{
+    (void)state;
+    const double passes[] = {FIRST, FIRST + 0.012};
+    lw_model *model = parallelograms(2, passes);
+    lw_sim *sim = lwt_simulate(model, LWT_SETTINGS("formulation", "rcr", "rtol", "1e-9", "atol",
+                                                   "1e-9", "singular", "stop"));
+    lwt_ok(lw_sim_step(sim, FIRST - 0.03), lw_sim_error(sim));
+    for (int k = 3; k > 0; k--) {
+        lwt_ok(lw_sim_step(sim, FIRST - k * 1e-3), lw_sim_error(sim));
+        assert_true(error_of(sim, 2, passes) < 1e-7);
+    }
+    assert_int_equal(lw_sim_step(sim, FIRST + 1e-3), LW_ERR_SINGULAR);
+    assert_true(lw_sim_time(sim) < FIRST);
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
+// A weight takes the cranks to an angle next to the position, and back: nothing is passed.  Over it and back: two are.
+static void a_mechanism_that_reverses_has_not_passed(void **state)
+{
+    (void)state;
+    static const double highest[] = {5e-3, 2e-3, -0.2};
+    const double crank = 0.6, g = 9.81, begin = 1;
+    for (int i = 0; i < LWI_COUNT(highest); i++) {
+        lw_builder *b = lwt_builder();
+        lw_builder_gravity(b, (lw_vec3){0, g, 0});
+        // 5/6 m a^2 speed^2 = 2 m g a (sin begin - sin highest), of three rods
+        const double speed = sqrt(2.4 * g / crank * (sin(begin) - sin(highest[i])));
+        add_rods(b, 0, lwt_ground, begin, -speed, crank, 1);
+        lw_model *model = lwt_model(b);
+        lw_sim *sim = simulation(model, "rcr", "1e-10", "1");
+        const lw_observation *o;
+        double smallest = begin;
+        for (int k = 1; k <= 100; k++) {
+            lwt_ok(lw_sim_step(sim, 0.01 * k), lw_sim_error(sim));
+            lwt_ok(lw_sim_observe(sim, LW_OBSERVE_TWIST, &o), lw_sim_error(sim));
+            smallest = fmin(smallest, 2 * atan2(o->quaternion[1][3], o->quaternion[1][0]));
+            assert_true(fabs(o->quaternion[2][3]) < 1e-7);
+        }
+        assert_true(fabs(smallest - highest[i]) < 1e-3); // between rows
+        if (sim->crossing.count != (highest[i] < 0 ? 2 : 0))
+            fail_msg("up to %g rad: %ld passed", highest[i], sim->crossing.count);
+        lw_sim_destroy(sim);
+        lw_model_destroy(model);
+    }
+}
+
 // The same bits on any number of threads.
 static void passages_do_not_depend_on_threads(void **state)
 {
@@ -240,6 +330,9 @@ int main(void)
         cmocka_unit_test(three_loops_pass_as_each_alone),
         cmocka_unit_test(positions_next_to_the_start_are_passed),
         cmocka_unit_test(positions_behind_the_end_are_not_reported),
+        cmocka_unit_test(positions_of_random_sets_are_counted),
+        cmocka_unit_test(a_run_stops_at_positions_that_it_reaches),
+        cmocka_unit_test(a_mechanism_that_reverses_has_not_passed),
         cmocka_unit_test(passages_do_not_depend_on_threads),
         cmocka_unit_test(loops_that_share_joints_are_a_group),
         cmocka_unit_test(couplings_join_loops),
