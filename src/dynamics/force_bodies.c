@@ -17,8 +17,7 @@ static void collect(lwi_force_branches *c, int i)
         lwi_force_add_branch(c, a, -1, 0);
         return;
     }
-    const int b = lwi_force_node(model, place.body[1]),
-              common = lwi_force_common_ancestor(model, a, b);
+    const int b = lwi_force_node(model, place.body[1]), common = lwi_tree_common_node(model, a, b);
     lwi_force_add_branch(c, a, common, 0);
     lwi_force_add_branch(c, b, common, 1);
 }

@@ -33,16 +33,6 @@ void lwi_force_add_branch(lwi_force_branches *c, int node, int end, int side)
             lwi_force_add_speed(c, c->model->node[node].iv + j, side);
 }
 
-int lwi_force_common_ancestor(const lw_model *model, int a, int b)
-{
-    while (a != b) // parents have smaller numbers
-        if (a > b)
-            a = model->node[a].parent;
-        else
-            b = model->node[b].parent;
-    return a;
-}
-
 static lwi_force_branches collect(const lw_model *model, lwi_force_derivatives *f, bool store)
 {
     lwi_force_branches c = {.model = model, .f = f, .store = store};

@@ -11,7 +11,7 @@ static void collect(lwi_force_branches *c, int i)
     const lwi_force_length *path = force->type->length;
     int common = lwi_force_node(model, path->body(force->par, 0)), n = 0;
     for (int body; (body = path->body(force->par, n)) >= 0; n++)
-        common = lwi_force_common_ancestor(model, common, lwi_force_node(model, body));
+        common = lwi_tree_common_node(model, common, lwi_force_node(model, body));
     for (int k = 0; k < n; k++)
         lwi_force_add_branch(c, lwi_force_node(model, path->body(force->par, k)), common, k);
     if (n > c->nplace) c->nplace = n;

@@ -58,7 +58,6 @@ static inline lwi_force_state lwi_force_state_at(const lwi_force_terms *s)
 void lwi_force_add_speed(lwi_force_branches *c, int speed, int side);
 /** The speeds on the way from a node to another, which is on its way to the ground (-1). */
 void lwi_force_add_branch(lwi_force_branches *c, int node, int end, int side);
-int lwi_force_common_ancestor(const lw_model *model, int a, int b);
 
 // ---- force_motion.c: bodies
 

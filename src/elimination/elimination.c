@@ -598,8 +598,7 @@ int lwi_elim_rank(const lwi_elim *elim)
     return sum;
 }
 
-// Edge of a node's row; *row becomes the row of that edge.
-static const lwi_elim_edge *edge_of(const lwi_elim *elim, int node, int *row)
+const lwi_elim_edge *lwi_elim_edge_of_row(const lwi_elim *elim, int node, int *row)
 {
     LWI_ASSERT_INDEX(node, elim->nnode);
     LWI_ASSERT_INDEX(*row, elim->front[node].nc);
@@ -640,11 +639,11 @@ lwi_elim_pivot_info lwi_elim_pivots(const lwi_elim *elim)
     if (min_at >= 0) {
         p.min = 1 / elim->state[min_at].max_ratio;
         p.row = elim->state[min_at].max_ratio_row;
-        p.edge = edge_of(elim, min_at, &p.row)->edge;
+        p.edge = lwi_elim_edge_of_row(elim, min_at, &p.row)->edge;
     }
     if (dropped_at >= 0) {
         int row = elim->state[dropped_at].dropped_row;
-        p.dropped_edge = edge_of(elim, dropped_at, &row)->edge;
+        p.dropped_edge = lwi_elim_edge_of_row(elim, dropped_at, &row)->edge;
     }
     return p;
 }

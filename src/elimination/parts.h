@@ -187,6 +187,8 @@ lw_status lwi_elim_front_room(lwi_elim *elim, lwi_arena *arena);
 /** Memory of U and C of all fronts, and of V with the same places (updates.c). */
 lw_status lwi_elim_update_room(lwi_elim *elim, lwi_arena *arena);
 lw_status lwi_elim_update_room_unsymmetric(lwi_elim *elim, lwi_arena *arena);
+/** Edge of a node's row; *row becomes the row of that edge. */
+const lwi_elim_edge *lwi_elim_edge_of_row(const lwi_elim *elim, int node, int *row);
 /** Whether every row of the node has eps > 0. */
 bool lwi_elim_regular(const lwi_elim *elim, const lwi_elim_front *front);
 /** Rows of the node with a pivot below this are inactive in this matrix pass (inactive_rows.c); 0: none. */

@@ -550,8 +550,7 @@ void lwi_elim_dependent(const lwi_elim *elim, int *dependent)
         const ranked t = ranked_of(elim, k);
         for (int place = t.state->kept; place < t.n; place++) {
             int row = row_at(t.swap, t.state->kept, place);
-            const lwi_elim_edge *e = elim->edge + N->edge.first;
-            while (row >= e->m) row -= (e++)->m;
+            const lwi_elim_edge *e = lwi_elim_edge_of_row(elim, k, &row);
             dependent[e->edge]++;
         }
     }
@@ -566,8 +565,7 @@ void lwi_elim_dropped_rows(const lwi_elim *elim, bool *rows)
         const ranked t = ranked_of(elim, k);
         for (int place = t.state->kept; place < t.n; place++) {
             int row = row_at(t.swap, t.state->kept, place);
-            const lwi_elim_edge *e = elim->edge + N->edge.first;
-            while (row >= e->m) row -= (e++)->m;
+            const lwi_elim_edge *e = lwi_elim_edge_of_row(elim, k, &row);
             rows[e->row + row] = true;
         }
     }
@@ -691,9 +689,7 @@ int lwi_elim_null_local(lwi_elim *elim, int node, int q, double *n, int *edge, i
 static void note_group(const lwi_elim *elim, int node, int row, double pivot, const int *group,
                        double *min)
 {
-    const lwi_elim_edge *e = elim->edge + elim->front[node].edge.first;
-    while (row >= e->m) row -= (e++)->m;
-    const int g = group[e->edge];
+    const int g = group[lwi_elim_edge_of_row(elim, node, &row)->edge];
     if (g >= 0 && pivot < min[g]) min[g] = pivot;
 }
 

@@ -243,6 +243,15 @@ void lwi_link_kinematics(const lw_model *model, int k, const lwi_link *link, con
 
 // ---------------------------------------------------------------------------------- the whole tree
 
+int lwi_tree_common_node(const lw_model *model, int a, int b)
+{
+    while (a != b) { // parents have smaller numbers
+        int *later = a > b ? &a : &b;
+        *later = model->node[*later].parent;
+    }
+    return a;
+}
+
 void lwi_tree_position(const lw_model *model, double t, const double *q, lwi_link *link)
 {
     for (int k = 0; k < model->nnode; k++)

@@ -34,6 +34,9 @@ void lwi_link_rates(const lw_model *model, int k, double t, const double *u, lwi
 void lwi_link_kinematics(const lw_model *model, int k, const lwi_link *link, const double *u,
                          double *qdot);
 
+/** The last node on the ways of both nodes to the ground; -1: the ground. */
+int lwi_tree_common_node(const lw_model *model, int a, int b);
+
 /** b := (S'S)^-1 b, nv columns S. */
 void lwi_joint_metric_solve(int nv, double (*S)[6], double *b);
 

@@ -600,14 +600,10 @@ lw_status lwi_cut_create_rows_rotors(const lw_model *model, lwi_arena *arena, lw
 // Whether the paths of the joint's bodies in the tree meet at the ground, or at a body that is fixed to it.
 static bool base_is_ground(const lw_model *model, const lwi_joint *joint)
 {
-    int a = joint->body1 ? model->body_node[joint->body1] : -1;
-    int b = joint->body2 ? model->body_node[joint->body2] : -1;
-    while (a != b) {
-        int *last = a > b ? &a : &b; // parents have lower indices
-        *last = model->node[*last].parent;
-    }
-    while (a >= 0 && model->node[a].nv == 0 && !model->node[a].driven) a = model->node[a].parent;
-    return a < 0;
+    int k = lwi_tree_common_node(model, joint->body1 ? model->body_node[joint->body1] : -1,
+                                 joint->body2 ? model->body_node[joint->body2] : -1);
+    while (k >= 0 && model->node[k].nv == 0 && !model->node[k].driven) k = model->node[k].parent;
+    return k < 0;
 }
 
 lw_status lwi_cut_use_axes_at_rest(lwi_cut *cut, lwi_arena *arena)

@@ -180,17 +180,6 @@ static void add_column(echelon *c, int k)
     }
 }
 
-// The last node that both bodies have on their way to the ground; -1: none.
-static int common(const lw_model *model, int a, int b)
-{
-    while (a != b)
-        if (a > b)
-            a = model->node[a].parent;
-        else
-            b = model->node[b].parent;
-    return a;
-}
-
 // The rows of edge e, each of length one in the metric of the geometry.
 static void fill(echelon *c, int e)
 {
@@ -210,7 +199,8 @@ static void fill(echelon *c, int e)
         scale[r] = square > 0 ? 1 / (sqrt(square) * s->length) : 1;
     }
     if (s->edge_joint[e] >= 0 && bodies == 2) // motions of both do nothing
-        top = common(model, lwi_system_node_of(s, body[0]), lwi_system_node_of(s, body[1]));
+        top = lwi_tree_common_node(model, lwi_system_node_of(s, body[0]),
+                                   lwi_system_node_of(s, body[1]));
     for (int i = 0; i < bodies; i++) {
         const int last = lwi_system_node_of(s, body[i]);
         double centre[3];

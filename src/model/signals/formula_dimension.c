@@ -14,15 +14,6 @@ static const char *const words[LWI_FORMULA_OPERATION_COUNT] = {
 #undef X
 };
 
-static const int operands[LWI_FORMULA_OPERATION_COUNT] = {
-#define X(name, text, n) [LWI_FORMULA_##name] = n,
-    LWI_FORMULA_OPERATOR_LIST(X)
-#undef X
-#define X(name, text, n, call) [LWI_FORMULA_##name] = n,
-        LWI_FORMULA_FUNCTION_LIST(X)
-#undef X
-};
-
 static const lwi_dimension plain, unknown_dimension = {.kind = LWI_DIMENSION_UNKNOWN};
 
 static bool is_pure(lwi_dimension d)
@@ -75,7 +66,7 @@ static lw_status power_dimension(const lwi_formula_parser *p, const lwi_dimensio
 // Is operand i a number without a unit, where it matters?  Zero is so in every unit, a factor is a pure number.
 static bool is_without_unit(const lwi_formula_parser *p, lwi_operation operation, int i)
 {
-    const int n = operands[operation];
+    const int n = lwi_formula_operands(operation);
     const lwi_dimension d = p->dimension[p->stack - n + i];
     const lwi_instruction *operand = &p->code[p->ncode - n + i];
     const bool zero = operand->operation == LWI_FORMULA_NUMBER && operand->value == 0;
@@ -88,8 +79,8 @@ static void note_mixture(lwi_formula_parser *p, lwi_operation operation)
 {
     bool quantity = false, angle = false, number = false;
     if (operation == LWI_FORMULA_POWER) return;
-    for (int i = operation == LWI_FORMULA_WHERE; i < operands[operation]; i++) {
-        const lwi_dimension d = p->dimension[p->stack - operands[operation] + i];
+    for (int i = operation == LWI_FORMULA_WHERE; i < lwi_formula_operands(operation); i++) {
+        const lwi_dimension d = p->dimension[p->stack - lwi_formula_operands(operation) + i];
         number = number || is_without_unit(p, operation, i);
         for (int k = 0; k < LWI_BASE_UNITS && d.kind == LWI_DIMENSION_KNOWN; k++) {
             quantity = quantity || (d.power[k] != 0 && k != LWI_BASE_ANGLE);
@@ -104,7 +95,7 @@ lw_status lwi_formula_dimension(lwi_formula_parser *p, lwi_operation operation, 
                                 lwi_dimension *result)
 {
     static const lwi_dimension angle = {LWI_DIMENSION_KNOWN, {[LWI_BASE_ANGLE] = LWI_POWER}};
-    const lwi_dimension *x = &p->dimension[p->stack - operands[operation]];
+    const lwi_dimension *x = &p->dimension[p->stack - lwi_formula_operands(operation)];
     *result = plain;
     note_mixture(p, operation);
     switch (operation) {
@@ -149,7 +140,7 @@ lw_status lwi_formula_dimension(lwi_formula_parser *p, lwi_operation operation, 
     default:
         break;
     }
-    if (operands[operation] == 2) { // comparisons
+    if (lwi_formula_operands(operation) == 2) { // comparisons
         TRY(unite(p, operation, x[0], x[1], at, length, result));
         *result = plain;
         return LW_OK;
