@@ -177,7 +177,8 @@ static lw_status add_scalar(building *b, const char *text, size_t length, bool q
     value->quoted = quoted;
     value->text = copy_text(b, text, length);
     if (!value->text) return no_memory(b);
-    value->number = number || lwi_text_is_number(value->text);
+    const bool may = *value->text == '-' || (*value->text >= '0' && *value->text <= '9');
+    value->number = number || (may && lwi_text_is_number(value->text));
     TRY(set_anchor(b, name, value));
     return deliver(b, value);
 }

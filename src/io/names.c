@@ -4,15 +4,20 @@
 
 #include <string.h>
 
-// Heap sort: no recursion, no memory, O(n log n) for hostile input too.
+// As strcmp; most names differ in their first character.
+static inline int compare(const char *one, const char *other)
+{
+    const int first = (unsigned char)*one - (unsigned char)*other;
+    return first ? first : strcmp(one, other);
+}
+
 static int compare_names(const char *const *names, int a, int b)
 {
-    const char *one = names[a], *other = names[b];
-    const int first = (unsigned char)*one - (unsigned char)*other; // most differ there
-    const int order = first ? first : strcmp(one, other);
+    const int order = compare(names[a], names[b]);
     return order ? order : a - b;
 }
 
+// Heap sort: no recursion, no memory, O(n log n) for hostile input too.
 static void sift_down(const char *const *names, int *order, int root, int count)
 {
     for (int child; (child = 2 * root + 1) < count; root = child) {
@@ -73,7 +78,7 @@ int lwi_names_find(const lwi_names *names, const char *name)
     for (int low = 0, high = names->count; low < high;) {
         const int middle = low + (high - low) / 2, i = names->order[middle];
         LWI_ASSERT_INDEX(i, names->count);
-        const int side = strcmp(name, names->name[i]);
+        const int side = compare(name, names->name[i]);
         if (side == 0) return names->item ? names->item[i] : i;
         if (side < 0)
             high = middle;
@@ -90,10 +95,8 @@ const char *lwi_names_near(const lwi_names *names, const char *name)
 
 int lwi_names_repeated(const lwi_names *names)
 {
-    for (int k = 1; k < names->count; k++) {
-        const char *one = names->name[names->order[k - 1]], *other = names->name[names->order[k]];
-        if (*one == *other && !strcmp(one, other)) return k;
-    }
+    for (int k = 1; k < names->count; k++)
+        if (!compare(names->name[names->order[k - 1]], names->name[names->order[k]])) return k;
     return 0;
 }
 

@@ -402,7 +402,8 @@ lw_status lwi_compile_forces(lw_model *m, lw_error *error)
     if (!rotor || !friction || !stop || !js || !m->force || !m->coupling)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for forces");
     m->carries_work = m->driven;
-    for (int j = 0; j < m->njoint; j++) {
+    const bool at_joints = first + stops + frictions + rotors > 0;
+    for (int j = 0; j < m->njoint && at_joints; j++) {
         const int count = joint_springs(m, j, js);
         for (int i = 0; i < count; i++, js++)
             add_force(m, &lwi_force_joint_spring, js, js->force, js->effort);

@@ -212,10 +212,10 @@ static lw_status put_ends(const lwi_result_columns *c, const lwi_result_entry *e
     names->n = e->n;
     names->elsewhere = false;
     if (q->numbered) {
-        const size_t letters = strlen(q->part[0]);
-        LWI_ASSERT(letters < LWI_QUANTITY_NAME);
-        memcpy(names->numbered, q->part[0], letters);
-        *lwi_integer_put(names->numbered + letters, e->part) = 0;
+        char *to = names->numbered;
+        for (const char *p = q->part[0]; *p; p++) *to++ = *p;
+        LWI_ASSERT(to < names->numbered + LWI_QUANTITY_NAME);
+        *lwi_integer_put(to, e->part) = 0;
         names->end[0] = names->numbered;
     } else {
         for (int k = 0; k < e->n; k++) names->end[k] = q->part[e->part + k];
