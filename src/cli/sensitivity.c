@@ -194,7 +194,7 @@ static cli_exit differentiate(const cli_arguments *arguments, const lw_model *mo
         for (int c = 0; c < lw_sensitivity_columns(s); c++) print_column(model, s, c);
     }
     if (*lw_sensitivity_warning(s) && !arguments->quiet)
-        fprintf(stderr, "warning: %s\n", lw_sensitivity_warning(s));
+        fprintf(stderr, "warning: %s: %s\n", arguments->operand, lw_sensitivity_warning(s));
     lw_sensitivity_destroy(s);
     return failed ? CLI_FAILED : CLI_DONE;
 }

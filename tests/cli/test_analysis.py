@@ -419,6 +419,15 @@ forces:
             self.assertAlmostEqual(found["joint.rail.qd0.rms"]["derivative"]["m"], -24e-3/3**0.5, delta=1e-8)
         self.assertIn("\njoint.rail.qd0.mean = 6 ", self.run_program("sensitivity", path, "--by", "m", "--method", "adjoint",
                                                                    "--watch", "joint.rail.qd0.mean"))
+        rope = self.path("rope.yaml")
+        with open(rope, "w", encoding="utf-8") as file:
+            file.write("linkwork: 1\nparameters: {k: 400}\nbodies: {a: {mass: 2, inertia: [1, 1, 1, 0, 0, 0], com: [0.5, 0, 0]}}\n"
+                       "joints: {A: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, 1, 0]}}\nforces:\n"
+                       "  rope: {type: tendon, stiffness: k, length: 0.45, slack: 10,\n"
+                       "    path: [{point: [0.5, 0, 0.4]}, {body: a, point: [0.5, 0, 0]}]}\nsimulation: {duration: 0.5}\n")
+        done = subprocess.run([PROGRAM, "sensitivity", rope, "--by", "k", "--method", "adjoint", "--watch", "joint.A.q0"],
+                              stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, check=True)
+        self.assertIn(f"warning: {rope}: line 6: tendon 'rope' passes a corner", done.stderr)
         self.assertIn("'time' chooses no column of results but the time",
                       self.run_program("sensitivity", path, "--by", "m", "--watch", "time", code=2))
         self.assertIn("has no `measures:`",
