@@ -11,8 +11,7 @@ out.  These counts do not depend on the machine's number of processors, nor on w
 and memory.
 
 --cases         see CASES below (all)
---formulations  those of the case: hdca,dca,index3, of trees momenta,aba too; with :row (hdca:row) a row of results with
-                all reactions instead
+--formulations  those of the case (OF_CASES); with :row (hdca:row) a row of results with all reactions instead
 --threads       1,2,4,8,16
 --json          writes what was measured; earlier results in this file are kept
 --times         instead: wall-clock time of an evaluation, the least of --rounds runs (3) of bench_depth, which take turns;
@@ -39,7 +38,9 @@ CASES = {
     "net 32": ({"net": {"n": 32, "m": 32, "q": [0.3, 0, 0], "qd": [0, 0, 1]}}, "auto"),
 }
 FORMULATIONS = ["hdca", "dca", "index3"]
-OF_TREES = {"tree 4000": ["momenta", "aba"]}
+ROWS = ["hdca:row", "dca:row"]
+OF_CASES = {"chain 4000": ROWS, "balls 4000": ROWS, "tree 4000": ["momenta", "aba", *ROWS, "momenta:row", "aba:row"],
+            "ladder 2000": ROWS, "net 32": ROWS}
 WAITING = ("lwi_barrier_wait", "wait_for_task", "wait_for_end", "notify")
 SYSTEM = ("pthread_", "sched_yield", "__")
 ALLOWED = 0.06   # share of the total that the busiest thread may execute above its part
@@ -106,6 +107,8 @@ def measure_times(program, case, formulation, threads, rounds):
     least = {}
     with tempfile.TemporaryDirectory() as folder:
         model, plan, *step = write_model(case, folder)
+        formulation, *row = formulation.split(":")
+        step = row or step
         times = repeats(program, model, formulation, plan, step)
         for _ in range(rounds):
             for n in threads:
@@ -183,7 +186,7 @@ def store(path, found):
 
 def selected(arguments):
     return [(case, formulation) for case in arguments.cases
-            for formulation in arguments.formulations or FORMULATIONS + OF_TREES.get(case, [])]
+            for formulation in arguments.formulations or FORMULATIONS + OF_CASES.get(case, [])]
 
 
 def count_all(arguments):

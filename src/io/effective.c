@@ -57,11 +57,13 @@ void lwi_effective_factor(lwi_effective *e)
         const lwi_link *link = &e->work.link[k];
         const double *rotor = m->tree_rotor + node->iv;
         double Y[6][6];
-        const lw_status status = lwi_articulated_factor(m, &e->work, e->node, k, 0, rotor, Y, NULL);
+        const lw_status status = lwi_articulated_factor(m, &e->work, e->node, k, 0, rotor, NULL);
         for (int i = 0; i < node->nv; i++)
             e->D[node->iv + i] =
                 status == LW_OK ? v6_dot(link->S[i], e->node[k].U[i]) + rotor[i] : 0;
-        if (status != LW_OK && node->parent >= 0)
+        if (status == LW_OK)
+            lwi_articulated_give(m, &e->work, e->node, k, Y);
+        else if (node->parent >= 0)
             inertia_add_from(&e->node[node->parent].M, link->R, link->r, &e->node[k].M);
     }
 }

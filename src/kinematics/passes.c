@@ -137,6 +137,7 @@ typedef struct job {
     lwi_tree_passes *passes;
     const lwi_link *link;
     const double *v;
+    const double (*own)[6];            // motions relative to the parents; NULL: of v
     const double (*at)[3], (*axes)[9]; // world frames
     double (*R)[9], (*r)[3], (*V)[6], (*F)[6];
     void (*segment)(const struct job *job, int segment, int first, int end);
@@ -228,10 +229,11 @@ static void ride(const job *of, int k, int base)
 static void move_node(const job *of, int k, int parent)
 {
     const lwi_node *node = &of->passes->model->node[k];
-    const lwi_link *link = &of->link[k];
+    const lwi_link *link = of->own ? NULL : &of->link[k];
     double own[6] = {0}, *V = of->V[k];
-    for (int j = 0; j < node->nv; j++) v6_axpy(own, of->v[node->iv + j], link->S[j]);
-    if (node->driven) v6_add(own, own, link->sigma);
+    if (of->own) v6_copy(own, of->own[k]);
+    for (int j = 0; !of->own && j < node->nv; j++) v6_axpy(own, of->v[node->iv + j], link->S[j]);
+    if (!of->own && node->driven) v6_add(own, own, link->sigma);
     m3_mul_v(V, of->axes[k], own);
     m3_mul_v(V + 3, of->axes[k], own + 3);
     if (parent >= 0) ride(of, k, parent);
@@ -260,17 +262,30 @@ static void move_rest(const job *of, int s, int first, int end)
     }
 }
 
+static void sum_motions(job *of)
+{
+    const lwi_tree_passes *p = of->passes;
+    const int borders = p->first_border[p->segments];
+    if (borders) for_segments(of, move_segment);
+    for (int i = 0; i < borders; i++) {
+        const lwi_tree_border *border = &p->border[i];
+        if (border->base >= 0) ride(of, border->node, p->border[border->base].node);
+    }
+    for_segments(of, move_rest);
+}
+
 void lwi_tree_pass_velocity(lwi_tree_passes *p, const lwi_link *link, const double (*R)[9],
                             const double (*r)[3], const double *v, double (*V)[6])
 {
     job of = {.passes = p, .link = link, .v = v, .V = V, .at = r, .axes = R};
-    const int borders = p->first_border[p->segments];
-    if (borders) for_segments(&of, move_segment);
-    for (int i = 0; i < borders; i++) {
-        const lwi_tree_border *border = &p->border[i];
-        if (border->base >= 0) ride(&of, border->node, p->border[border->base].node);
-    }
-    for_segments(&of, move_rest);
+    sum_motions(&of);
+}
+
+void lwi_tree_pass_motion(lwi_tree_passes *p, const double (*R)[9], const double (*r)[3],
+                          const double (*own)[6], double (*V)[6])
+{
+    job of = {.passes = p, .own = own, .V = V, .at = r, .axes = R};
+    sum_motions(&of);
 }
 
 // -------------------------------------------------------------------------------------------- sums

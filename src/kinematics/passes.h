@@ -53,6 +53,9 @@ void lwi_tree_pass_world(lwi_tree_passes *passes, const lwi_link *link, double (
  *  lwi_tree_pass_world, with its R and r. */
 void lwi_tree_pass_velocity(lwi_tree_passes *passes, const lwi_link *link, const double (*R)[9],
                             const double (*r)[3], const double *v, double (*V)[6]);
+/** The same of any motions `own` of nodes relative to their parents, in link frames about their origins. */
+void lwi_tree_pass_motion(lwi_tree_passes *passes, const double (*R)[9], const double (*r)[3],
+                          const double (*own)[6], double (*V)[6]);
 /** F of each node := sum of X' F over its subtree: forces or momenta in link frames about their origins, F [nnode][6];
  *  after lwi_tree_pass_world. */
 void lwi_tree_pass_sum(lwi_tree_passes *passes, const lwi_link *link, double (*F)[6]);

@@ -282,7 +282,13 @@ void lwi_joint_metric_solve(int nv, double (*S)[6], double *b)
 
 void lwi_tree_world(const lw_model *model, const lwi_link *link, double (*R)[9], double (*r)[3])
 {
-    for (int k = 0; k < model->nnode; k++) {
+    lwi_tree_world_of(model, link, 0, model->nnode, R, r);
+}
+
+void lwi_tree_world_of(const lw_model *model, const lwi_link *link, int first, int end,
+                       double (*R)[9], double (*r)[3])
+{
+    for (int k = first; k < end; k++) {
         const int parent = model->node[k].parent;
         LWI_ASSERT(parent < k);
         if (parent < 0) {
@@ -298,7 +304,13 @@ void lwi_tree_world(const lw_model *model, const lwi_link *link, double (*R)[9],
 
 void lwi_tree_velocity(const lw_model *model, const lwi_link *link, const double *v, double (*V)[6])
 {
-    for (int k = 0; k < model->nnode; k++) {
+    lwi_tree_velocity_of(model, link, 0, model->nnode, v, V);
+}
+
+void lwi_tree_velocity_of(const lw_model *model, const lwi_link *link, int first, int end,
+                          const double *v, double (*V)[6])
+{
+    for (int k = first; k < end; k++) {
         const lwi_node *node = &model->node[k];
         if (node->parent < 0)
             v6_zero(V[k]);
@@ -327,8 +339,6 @@ void lwi_tree_bodies(const lw_model *model, const double (*R)[9], const double (
                      double (*body_v)[3], double (*body_w)[3])
 {
     LWI_ASSERT(V || (!body_v && !body_w));
-    m3_identity(body_R[0]);
-    v3_set(body_r[0], 0, 0, 0);
     for (int k = 0; k < model->nnode; k++)
         lwi_tree_place_body(model, k, R[k], r[k], body_R, body_r);
     lwi_tree_body_velocities(model, R, V, body_R, body_r, body_v, body_w);
@@ -338,10 +348,15 @@ void lwi_tree_body_velocities(const lw_model *model, const double (*R)[9], const
                               double (*body_R)[9], double (*body_r)[3], double (*body_v)[3],
                               double (*body_w)[3])
 {
+    lwi_tree_body_velocities_of(model, R, V, 0, model->nnode, body_v, body_w);
+    lwi_tree_other_bodies(model, R, V, body_R, body_r, body_v, body_w);
+}
+
+void lwi_tree_body_velocities_of(const lw_model *model, const double (*R)[9], const double (*V)[6],
+                                 int first, int end, double (*body_v)[3], double (*body_w)[3])
+{
     double c[3];
-    if (body_v) v3_set(body_v[0], 0, 0, 0);
-    if (body_w) v3_set(body_w[0], 0, 0, 0);
-    for (int k = 0; (body_v || body_w) && k < model->nnode; k++) {
+    for (int k = first; (body_v || body_w) && k < end; k++) {
         const lwi_node *node = &model->node[k];
         const int b = node->body;
         if (body_v) { // of the mass centre: v + w x c
@@ -351,6 +366,16 @@ void lwi_tree_body_velocities(const lw_model *model, const double (*R)[9], const
         }
         if (body_w) m3_mul_v(body_w[b], R[k], V[k] + 3);
     }
+}
+
+void lwi_tree_other_bodies(const lw_model *model, const double (*R)[9], const double (*V)[6],
+                           double (*body_R)[9], double (*body_r)[3], double (*body_v)[3],
+                           double (*body_w)[3])
+{
+    m3_identity(body_R[0]);
+    v3_set(body_r[0], 0, 0, 0);
+    if (body_v) v3_set(body_v[0], 0, 0, 0);
+    if (body_w) v3_set(body_w[0], 0, 0, 0);
     for (int b = 1; b < model->nbody; b++) { // merged bodies move with their carriers
         const int carrier = model->body[b].carrier;
         LWI_ASSERT_INDEX(carrier, model->nbody);
@@ -392,7 +417,13 @@ void lwi_tree_speeds(const lw_model *model, int k, const lwi_link *link, const d
 void lwi_tree_joints(const lw_model *model, const lwi_link *link, const double *v, double *q,
                      double *qd)
 {
-    for (int k = 0; k < model->nnode; k++) {
+    lwi_tree_joints_of(model, link, 0, model->nnode, v, q, qd);
+}
+
+void lwi_tree_joints_of(const lw_model *model, const lwi_link *link, int first, int end,
+                        const double *v, double *q, double *qd)
+{
+    for (int k = first; k < end; k++) {
         const lwi_node *node = &model->node[k];
         if (node->joint < 0) continue;
         memcpy(q + model->joint[node->joint].iq, link[k].q, (size_t)node->type->nq * sizeof *q);

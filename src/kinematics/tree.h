@@ -42,9 +42,14 @@ void lwi_joint_metric_solve(int nv, double (*S)[6], double *b);
 
 /** World frames of all nodes: R [nnode][9] link -> world, r [nnode][3] origins. */
 void lwi_tree_world(const lw_model *model, const lwi_link *link, double (*R)[9], double (*r)[3]);
+/** Those of the nodes first ... end-1, after their parents'; as the other functions `_of`. */
+void lwi_tree_world_of(const lw_model *model, const lwi_link *link, int first, int end,
+                       double (*R)[9], double (*r)[3]);
 /** Velocities V [nnode][6] in link frames, from the free speeds. */
 void lwi_tree_velocity(const lw_model *model, const lwi_link *link, const double *v,
                        double (*V)[6]);
+void lwi_tree_velocity_of(const lw_model *model, const lwi_link *link, int first, int end,
+                          const double *v, double (*V)[6]);
 
 /** Bodies from nodes: world pose and velocity of the mass centres.  Arrays [nbody]; entry 0 is the
  *  ground's.  w is in WORLD axes; any of v, w may be NULL.  V may be NULL when both are. */
@@ -58,6 +63,12 @@ void lwi_tree_place_body(const lw_model *model, int k, const double R[9], const 
 void lwi_tree_body_velocities(const lw_model *model, const double (*R)[9], const double (*V)[6],
                               double (*body_R)[9], double (*body_r)[3], double (*body_v)[3],
                               double (*body_w)[3]);
+void lwi_tree_body_velocities_of(const lw_model *model, const double (*R)[9], const double (*V)[6],
+                                 int first, int end, double (*body_v)[3], double (*body_w)[3]);
+/** Bodies that are no nodes': the ground and merged ones, after the others. */
+void lwi_tree_other_bodies(const lw_model *model, const double (*R)[9], const double (*V)[6],
+                           double (*body_R)[9], double (*body_r)[3], double (*body_v)[3],
+                           double (*body_w)[3]);
 /** Pose and velocity (NULL: none) of body b, merged with a carrier of angular velocity w (world axes). */
 void lwi_tree_ride(const lw_model *model, int b, const double w[3], double (*body_R)[9],
                    double (*body_r)[3], double (*body_v)[3]);
@@ -65,6 +76,8 @@ void lwi_tree_ride(const lw_model *model, int b, const double w[3], double (*bod
  *  joint arrays q [model nq], qd [model nv]; entries of other joints are left alone. */
 void lwi_tree_joints(const lw_model *model, const lwi_link *link, const double *v, double *q,
                      double *qd);
+void lwi_tree_joints_of(const lw_model *model, const lwi_link *link, int first, int end,
+                        const double *v, double *q, double *qd);
 /** Speeds of the joint of node k with this link. */
 void lwi_tree_speeds(const lw_model *model, int k, const lwi_link *link, const double *v,
                      double *qd);

@@ -179,15 +179,96 @@ void lwi_tree_loads_placed(const lw_model *model, lwi_tree_work *work, double t,
         for_nodes((tree_job){.model = model, .work = work}, wrenches_to_links);
 }
 
+static void world_of_nodes(void *user, int first, int end)
+{
+    const tree_job *of = user;
+    lwi_tree_world_of(of->model, of->work->link, first, end, of->work->R, of->work->r);
+}
+
+static void find_world(const lw_model *model, lwi_tree_work *work)
+{
+    tree_job of = {.model = model, .work = work};
+    if (work->passes)
+        lwi_tree_pass_world(work->passes, work->link, work->R, work->r);
+    else
+        lwi_subtrees_outward(work->subtrees, model, world_of_nodes, &of);
+}
+
+static void velocities_of_nodes(void *user, int first, int end)
+{
+    const tree_job *of = user;
+    lwi_tree_velocity_of(of->model, of->work->link, first, end, of->v, of->work->V);
+}
+
+typedef struct rotation {
+    const double (*R)[9], (*world)[6];
+    double (*own)[6];
+} rotation;
+
+static void motions_to_links(void *user, int first, int end)
+{
+    const rotation *of = user;
+    for (int k = first; k < end; k++) {
+        m3_tmul_v(of->own[k], of->R[k], of->world[k]);
+        m3_tmul_v(of->own[k] + 3, of->R[k], of->world[k] + 3);
+    }
+}
+
+static void to_links(const lw_model *model, const lwi_tree_work *work, double (*world)[6],
+                     double (*own)[6])
+{
+    rotation of = {(const double(*)[9])work->R, (const double(*)[6])world, own};
+    lwi_pool_for(work->pool, model->nnode, motions_to_links, &of);
+}
+
+void lwi_tree_sum_motions(const lw_model *model, lwi_tree_work *work, double (*X)[6],
+                          double (*scratch)[6])
+{
+    lwi_tree_pass_motion(work->passes, (const double(*)[9])work->R, (const double(*)[3])work->r,
+                         (const double(*)[6])X, scratch);
+    to_links(model, work, scratch, X);
+}
+
+// By passes after the world frames.
+static void find_velocities(const lw_model *model, lwi_tree_work *work, const double *v)
+{
+    tree_job of = {.model = model, .work = work, .v = v};
+    if (!work->passes) {
+        lwi_subtrees_outward(work->subtrees, model, velocities_of_nodes, &of);
+        return;
+    }
+    lwi_tree_pass_velocity(work->passes, work->link, (const double(*)[9])work->R,
+                           (const double(*)[3])work->r, v, work->A);
+    to_links(model, work, work->A, work->V);
+}
+
+static void place_bodies(void *user, int first, int end)
+{
+    const tree_job *of = user;
+    lwi_tree_work *work = of->work;
+    for (int k = first; k < end; k++)
+        lwi_tree_place_body(of->model, k, work->R[k], work->r[k], work->body_R, work->body_r);
+    lwi_tree_body_velocities_of(of->model, (const double(*)[9])work->R, (const double(*)[6])work->V,
+                                first, end, work->body_v, work->body_w);
+}
+
+static void place_joints(void *user, int first, int end)
+{
+    const tree_job *of = user;
+    lwi_tree_work *work = of->work;
+    lwi_tree_joints_of(of->model, work->link, first, end, of->v, work->joint_q, work->joint_qd);
+}
+
 static void place_bodies_and_joints(const lw_model *model, lwi_tree_work *work, const double *v)
 {
+    tree_job of = {.model = model, .work = work, .v = v};
     if (model->nforce > 0 && acts_at_points(model)) {
-        lwi_tree_world(model, work->link, work->R, work->r);
-        lwi_tree_bodies(model, (const double(*)[9])work->R, (const double(*)[3])work->r,
-                        (const double(*)[6])work->V, work->body_R, work->body_r, work->body_v,
-                        work->body_w);
+        if (!work->passes) find_world(model, work);
+        lwi_pool_for(work->pool, model->nnode, place_bodies, &of);
+        lwi_tree_other_bodies(model, (const double(*)[9])work->R, (const double(*)[6])work->V,
+                              work->body_R, work->body_r, work->body_v, work->body_w);
     }
-    if (model->nforce > 0) lwi_tree_joints(model, work->link, v, work->joint_q, work->joint_qd);
+    if (model->nforce > 0) lwi_pool_for(work->pool, model->nnode, place_joints, &of);
 }
 
 void lwi_tree_motion(const lw_model *model, lwi_tree_work *work, double t, const double *q,
@@ -195,7 +276,8 @@ void lwi_tree_motion(const lw_model *model, lwi_tree_work *work, double t, const
 {
     lwi_tree_position(model, t, q, work->link);
     lwi_tree_rates(model, t, v, work->link);
-    lwi_tree_velocity(model, work->link, v, work->V);
+    if (work->passes) find_world(model, work);
+    find_velocities(model, work, v);
     place_bodies_and_joints(model, work, v);
 }
 
@@ -218,9 +300,31 @@ static void place_nodes(void *user, int first, int end)
     const placing *of = user;
     for (int k = first; k < end; k++) {
         const lwi_node *node = &of->model->node[k];
-        lwi_link_position(of->model, k, of->t, of->q + node->iq, &of->link[k]);
-        lwi_link_rates(of->model, k, of->t, of->v + node->iv, &of->link[k]);
+        if (of->q) lwi_link_position(of->model, k, of->t, of->q + node->iq, &of->link[k]);
+        if (of->v) lwi_link_rates(of->model, k, of->t, of->v + node->iv, &of->link[k]);
     }
+}
+
+void lwi_tree_place(const lw_model *model, lwi_tree_work *work, double t, const double *q)
+{
+    placing of = {model, work->link, t, q, NULL};
+    lwi_pool_for(work->pool, model->nnode, place_nodes, &of);
+}
+
+static void move_and_load(const lw_model *model, lwi_tree_work *work, double t, const double *v,
+                          const double *inputs)
+{
+    if (work->passes) find_world(model, work);
+    find_velocities(model, work, v);
+    lwi_tree_loads(model, work, t, v, inputs);
+}
+
+void lwi_tree_evaluate_placed(const lw_model *model, lwi_tree_work *work, double t, const double *v,
+                              const double *inputs)
+{
+    placing of = {model, work->link, t, NULL, v};
+    lwi_pool_for(work->pool, model->nnode, place_nodes, &of);
+    move_and_load(model, work, t, v, inputs);
 }
 
 void lwi_tree_evaluate(const lw_model *model, lwi_tree_work *work, double t, const double *q,
@@ -228,8 +332,7 @@ void lwi_tree_evaluate(const lw_model *model, lwi_tree_work *work, double t, con
 {
     placing of = {model, work->link, t, q, v};
     lwi_pool_for(work->pool, model->nnode, place_nodes, &of);
-    lwi_tree_velocity(model, work->link, v, work->V);
-    lwi_tree_loads(model, work, t, v, inputs);
+    move_and_load(model, work, t, v, inputs);
 }
 
 void lwi_tree_gravity(const lw_model *model, lwi_tree_work *work)
@@ -493,11 +596,18 @@ static void observe_accelerations(const lw_model *model, const lwi_tree_work *wo
 typedef struct observation {
     const lw_model *model;
     lwi_tree_work *work;
-    const double *vdot;
+    const double *v, *vdot;
     const lwi_observe_kernels *kernels;
     bool accelerations, wrenches;
     lwi_snapshot *snapshot;
 } observation;
+
+static void observe_joints(void *user, int first, int end)
+{
+    const observation *of = user;
+    lwi_tree_joints_of(of->model, of->work->link, first, end, of->v, of->snapshot->q,
+                       of->snapshot->qd);
+}
 
 static void observe_joint_accelerations(void *user, int first, int end)
 {
@@ -580,19 +690,12 @@ static void take_reactions(void *user, int first, int end)
     }
 }
 
-static void observe_reactions(const lw_model *model, lwi_tree_work *work, const double *vdot,
-                              lwi_snapshot *snapshot)
+void lwi_tree_take_reactions(const lw_model *model, lwi_tree_work *work, const double *vdot,
+                             lwi_snapshot *snapshot)
 {
     observation of = {.model = model, .work = work, .snapshot = snapshot};
     if (model->nrotor > 0) rotor_efforts(model, work, vdot);
     lwi_pool_for(work->pool, model->nnode, take_reactions, &of);
-}
-
-void lwi_tree_observe_reactions(const lw_model *model, lwi_tree_work *work, const double *v,
-                                const double *vdot, lwi_snapshot *snapshot)
-{
-    lwi_tree_newton_euler(model, work, v, vdot);
-    observe_reactions(model, work, vdot, snapshot);
 }
 
 // Motion of bodies in lanes; lanes without a node repeat the first one.
@@ -630,20 +733,21 @@ static void observe_ground(lwi_snapshot *snapshot)
     v3_set(snapshot->al[0], 0, 0, 0);
 }
 
-void lwi_tree_observe(const lw_model *model, lwi_tree_work *work, double t, const double *v,
-                      const double *vdot, lw_observe level, lwi_snapshot *snapshot)
+// Everything but the reactions, and F for them.
+static void observe(const lw_model *model, lwi_tree_work *work, double t, const double *v,
+                    const double *vdot, lw_observe level, lwi_snapshot *snapshot)
 {
     LWI_ASSERT(level < LW_OBSERVE_ACCELERATION || vdot || model->tree_nv == 0);
     const lwi_observe_kernels *kernels = lwi_observe_kernels_of(0);
     const bool accelerations = level >= LW_OBSERVE_ACCELERATION;
     const bool reactions = level >= LW_OBSERVE_REACTION;
     snapshot->t = t;
-    if (!work->has_world) lwi_tree_world(model, work->link, work->R, work->r);
-    lwi_tree_joints(model, work->link, v, snapshot->q, snapshot->qd);
+    observation of = {model,   work, v, vdot, kernels, accelerations, reactions && !work->has_A,
+                      snapshot};
+    if (!work->has_world && !work->passes) find_world(model, work);
+    lwi_pool_for(work->pool, model->nnode, observe_joints, &of);
     if (accelerations && !work->has_A && !work->found_A)
         lwi_tree_accelerations(model, work, v, vdot);
-    observation of = {model,   work, vdot, kernels, accelerations, reactions && !work->has_A,
-                      snapshot};
     if (kernels && model->nnode > 0)
         lwi_pool_for(work->pool, (model->nnode + kernels->width - 1) / kernels->width,
                      observe_in_lanes, &of);
@@ -657,5 +761,17 @@ void lwi_tree_observe(const lw_model *model, lwi_tree_work *work, double t, cons
         lwi_tree_sum_wrenches(model, work);
     else
         lwi_tree_wrenches(model, work);
-    observe_reactions(model, work, vdot, snapshot);
+}
+
+void lwi_tree_observe(const lw_model *model, lwi_tree_work *work, double t, const double *v,
+                      const double *vdot, lw_observe level, lwi_snapshot *snapshot)
+{
+    observe(model, work, t, v, vdot, level, snapshot);
+    if (level >= LW_OBSERVE_REACTION) lwi_tree_take_reactions(model, work, vdot, snapshot);
+}
+
+void lwi_tree_observe_wrenches(const lw_model *model, lwi_tree_work *work, double t,
+                               const double *v, const double *vdot, lwi_snapshot *snapshot)
+{
+    observe(model, work, t, v, vdot, LW_OBSERVE_REACTION, snapshot);
 }

@@ -8,6 +8,8 @@
 
 #include "base/threads.h"
 #include "kinematics/formulation.h"
+#include "kinematics/passes.h"
+#include "kinematics/subtrees.h"
 #include "kinematics/tree.h"
 #include "model/forces/shares.h"
 #include "spatial/inertia.h"
@@ -32,6 +34,8 @@ typedef struct lwi_tree_work {
     lwi_force_shares *shares;          ///< threads of the loads, set by the user; NULL: one
     lwi_pool *
         pool; ///< of what lwi_tree_evaluate and rows do node by node, set by the user; NULL: one thread
+    lwi_subtrees *subtrees;  ///< of its threads, for recursions along the tree; NULL: one thread
+    lwi_tree_passes *passes; ///< instead, with other bits, of any number of threads; NULL: none
     const unsigned char *const *mode; ///< of lwi_kin: that of an lwi_work; NULL: by the state
     const lwi_law_tangent *tangent;   ///< of lwi_kin, set by the user; NULL: none
     const lwi_states *states;         ///< the same of signals
@@ -70,6 +74,10 @@ lwi_kin lwi_tree_kin(const lwi_tree_work *work);
 /** Everything up to the loads: positions, rates of S and sigma, velocities, loads. */
 void lwi_tree_evaluate(const lw_model *model, lwi_tree_work *work, double t, const double *q,
                        const double *v, const double *inputs);
+/** Its two parts: positions, and the rest. */
+void lwi_tree_place(const lw_model *model, lwi_tree_work *work, double t, const double *q);
+void lwi_tree_evaluate_placed(const lw_model *model, lwi_tree_work *work, double t, const double *v,
+                              const double *inputs);
 /** Gravity g in the axes of the links, for formulations that need it as the wrench [m g; h x g]. */
 void lwi_tree_gravity(const lw_model *model, lwi_tree_work *work);
 
@@ -98,6 +106,10 @@ void lwi_tree_newton_euler(const lw_model *model, lwi_tree_work *work, const dou
 /** A alone. */
 void lwi_tree_accelerations(const lw_model *model, lwi_tree_work *work, const double *v,
                             const double *vdot);
+/** X of each node := the sum over its path from the ground of motions relative to the parents, in link frames; by
+ *  passes, after the world frames. */
+void lwi_tree_sum_motions(const lw_model *model, lwi_tree_work *work, double (*X)[6],
+                          double (*scratch)[6]);
 /** F alone, from A; of nodes with has_F it is kept. */
 void lwi_tree_wrenches(const lw_model *model, lwi_tree_work *work);
 /** F alone, in place, from M A + V x* M V - wrench of the bodies. */
@@ -125,9 +137,12 @@ void lwi_tree_kinematics_shared(const lw_model *model, lwi_pool *pool, const dou
  *  @param vdot  [tree_nv] read at levels ACCELERATION and REACTION */
 void lwi_tree_observe(const lw_model *model, lwi_tree_work *work, double t, const double *v,
                       const double *vdot, lw_observe level, lwi_snapshot *snapshot);
-/** The reactions alone, from other vdot: after lwi_tree_observe at level ACCELERATION. */
-void lwi_tree_observe_reactions(const lw_model *model, lwi_tree_work *work, const double *v,
-                                const double *vdot, lwi_snapshot *snapshot);
+/** At level REACTION, but the reactions are not taken of F yet. */
+void lwi_tree_observe_wrenches(const lw_model *model, lwi_tree_work *work, double t,
+                               const double *v, const double *vdot, lwi_snapshot *snapshot);
+/** The reactions of F; once for each evaluation. */
+void lwi_tree_take_reactions(const lw_model *model, lwi_tree_work *work, const double *vdot,
+                             lwi_snapshot *snapshot);
 /** Wrench of constraint and drive on body 2 about P2, world axes, of the tree joint of node k: what
  *  F transmits less the joint's own efforts.  After lwi_tree_world and lwi_tree_newton_euler. */
 void lwi_tree_reaction(const lw_model *model, const lwi_tree_work *work, int k, double out[6]);

@@ -420,7 +420,8 @@ lw_status lwi_cut_factor_tree(const lw_model *model, lwi_tree_work *tree, lwi_ar
 {
     for (int k = model->nnode - 1; k >= 0; k--) {
         double Y[6][6];
-        TRY(lwi_articulated_factor(model, tree, node, k, t, rotor + model->node[k].iv, Y, error));
+        TRY(lwi_articulated_factor(model, tree, node, k, t, rotor + model->node[k].iv, error));
+        lwi_articulated_give(model, tree, node, k, Y);
     }
     return LW_OK;
 }

@@ -37,57 +37,104 @@ static void start_node(const lw_model *model, const lwi_tree_work *work, int k, 
     lwi_tree_bias(model, k, work, v, a->c);
 }
 
-// Eliminates the joint of node k; its articulated inertia and bias wrench go to the parent.
-//                                                                 [anderson2003, (14), (15), (19)]
-static lw_status sweep_inward(const lw_model *model, const lwi_tree_work *work,
-                              lwi_articulated *all, int k, double t, const double *tau,
-                              lw_error *error)
-{
-    const lwi_node *node = &model->node[k];
-    const lwi_link *link = &work->link[k];
-    lwi_articulated *a = &all[k];
-    double Y[6][6], p[6], b[6];
-    LWI_ASSERT_INDEX(k, model->nnode);
-    LWI_ASSERT(node->iv >= 0 && node->iv + node->nv <= model->tree_nv);
+typedef struct sweep {
+    const lw_model *model;
+    lwi_tree_work *work;
+    lwi_articulated *node;
+    double t;
+    const double *v, *tau;
+    double *vdot;
+    bool alone; // one thread, which says why it fails
+    lw_status status;
+    lw_error *error;
+} sweep;
 
-    // U = M S, D = L L', b = tau - S'p - U'c
-    TRY(lwi_articulated_factor(model, work, all, k, t, model->tree_rotor + node->iv, Y, error));
+static void start_nodes(void *user, int first, int end)
+{
+    const sweep *of = user;
+    for (int k = first; k < end; k++) start_node(of->model, of->work, k, of->v, &of->node[k]);
+}
+
+// U = M S, D = L L', b = tau - S'p - U'c of node k                                [anderson2003, (19)]
+static lw_status factor_node(const sweep *of, int k, lw_error *error)
+{
+    const lwi_node *node = &of->model->node[k];
+    const lwi_link *link = &of->work->link[k];
+    lwi_articulated *a = &of->node[k];
+    LWI_ASSERT_INDEX(k, of->model->nnode);
+    LWI_ASSERT(node->iv >= 0 && node->iv + node->nv <= of->model->tree_nv);
+    TRY(lwi_articulated_factor(of->model, of->work, of->node, k, of->t,
+                               of->model->tree_rotor + node->iv, error));
     for (int j = 0; j < node->nv; j++) {
-        const double effort = work->effort[node->iv + j] + (tau ? tau[node->iv + j] : 0);
+        const double effort =
+            of->work->effort[node->iv + j] + (of->tau ? of->tau[node->iv + j] : 0);
         a->b[j] = effort - v6_dot(link->S[j], a->p) - v6_dot(a->U[j], a->c);
     }
-    if (node->parent < 0) return LW_OK;
+    return LW_OK;
+}
 
-    // p + M c + U D^-1 b = p + M c + Y' L^-1 b
+// The articulated inertia and bias wrench p + M c + U D^-1 b = p + M c + Y' L^-1 b of node k go to the parent.
+//                                                                       [anderson2003, (14), (15)]
+static void give_node(void *user, int k)
+{
+    const sweep *of = user;
+    const lwi_node *node = &of->model->node[k];
+    const lwi_link *link = &of->work->link[k];
+    lwi_articulated *a = &of->node[k];
+    double Y[6][6], p[6], b[6];
+    if (node->parent < 0) return;
+    lwi_articulated_give(of->model, of->work, of->node, k, Y);
     inertia_apply(p, &a->M, a->c);
     v6_add(p, p, a->p);
     memcpy(b, a->b, sizeof b);
     cholesky6_forward(a->L, node->nv, b);
     for (int j = 0; j < node->nv; j++) v6_axpy(p, b[j], Y[j]);
-    force_add_from(all[node->parent].p, link->R, link->r, p);
-    return LW_OK;
+    force_add_from(of->node[node->parent].p, link->R, link->r, p);
+}
+
+static bool sweep_inward(void *user, int first, int end)
+{
+    sweep *of = user;
+    for (int k = end - 1; k >= first; k--) {
+        const lw_status status = factor_node(of, k, of->alone ? of->error : NULL);
+        if (of->alone) of->status = status;
+        if (status != LW_OK) return false;
+        if (k > first) give_node(of, k);
+    }
+    return true;
 }
 
 // vdot = D^-1 (b - U' X A_parent), A                                 [anderson2003, (24), (26), (27)]
-static void sweep_outward(const lw_model *model, lwi_tree_work *work, lwi_articulated *all, int k,
-                          const double base[6], double *vdot)
+static void sweep_outward(void *user, int first, int end)
 {
-    const lwi_node *node = &model->node[k];
-    const lwi_link *link = &work->link[k];
-    double *A = work->A[k];
-    LWI_ASSERT(node->parent < k); // its acceleration is known
-    motion_to(A, link->R, link->r, node->parent < 0 ? base : work->A[node->parent]);
-    lwi_articulated_outward(node, link, &all[k], all[k].b, all[k].c, NULL, A, vdot + node->iv);
+    const sweep *of = user;
+    const double *g = of->model->gravity;
+    const double base[6] = {-g[0], -g[1], -g[2]};
+    for (int k = first; k < end; k++) {
+        const lwi_node *node = &of->model->node[k];
+        const lwi_link *link = &of->work->link[k];
+        lwi_articulated *a = &of->node[k];
+        double *A = of->work->A[k];
+        LWI_ASSERT(node->parent < k); // its acceleration is known
+        motion_to(A, link->R, link->r, node->parent < 0 ? base : of->work->A[node->parent]);
+        lwi_articulated_outward(node, link, a, a->b, a->c, NULL, A, of->vdot + node->iv);
+    }
 }
 
 lw_status lwi_aba(const lw_model *model, lwi_tree_work *work, lwi_articulated *node, double t,
                   const double *v, const double *tau, double *vdot, lw_error *error)
 {
-    const double base[6] = {-model->gravity[0], -model->gravity[1], -model->gravity[2]};
-    for (int k = 0; k < model->nnode; k++) start_node(model, work, k, v, &node[k]);
-    for (int k = model->nnode - 1; k >= 0; k--)
-        TRY(sweep_inward(model, work, node, k, t, tau, error));
-    for (int k = 0; k < model->nnode; k++) sweep_outward(model, work, node, k, base, vdot);
+    sweep of = {model, work, node, t, v, tau, vdot, !work->subtrees, LW_OK, error};
+    const lwi_inward inward = {sweep_inward, give_node};
+    lwi_pool_for(work->pool, model->nnode, start_nodes, &of);
+    bool valid = lwi_subtrees_inward(work->subtrees, model, inward, &of);
+    if (!valid && !of.alone) {
+        start_nodes(&of, 0, model->nnode);
+        of.alone = true;
+        valid = lwi_subtrees_inward(NULL, model, inward, &of);
+    }
+    if (!valid) return of.status;
+    lwi_subtrees_outward(work->subtrees, model, sweep_outward, &of);
     return lwi_tree_finite(model, t, vdot, "acceleration", error);
 }
 
@@ -136,6 +183,7 @@ static lw_status prepare(lwi_work *work)
         TRY(lwi_kernel_threads(d->kernel, threads, &work->arena, &d->pool, &work->error));
     work->threads = d->pool != NULL;
     d->tree.pool = d->pool;
+    TRY(lwi_subtrees_create(model, d->pool, &work->arena, &d->tree.subtrees));
     TRY(lwi_force_shares_create(model, d->pool, &work->arena, &d->tree.shares));
     TRY(lwi_tree_layout(model, &work->arena, LWI_SPEED, &work->layout));
     lwi_states_layout(model, &work->layout);

@@ -3,23 +3,31 @@
 
 #include "base/assert.h"
 
-// [anderson2003, (14), (18), (19)]
+// [anderson2003, (19)]
 lw_status lwi_articulated_factor(const lw_model *model, const lwi_tree_work *work,
                                  lwi_articulated *node, int k, double t, const double *rotor,
-                                 double (*Y)[6], lw_error *error)
+                                 lw_error *error)
 {
     const lwi_node *own = &model->node[k];
     lwi_link *link = &work->link[k];
     lwi_articulated *a = &node[k];
     LWI_ASSERT(own->nv >= 0 && own->nv <= 6);
-    LWI_ASSERT(own->parent < k);
     for (int j = 0; j < own->nv; j++) inertia_apply(a->U[j], &a->M, link->S[j]);
-    TRY(lwi_tree_factor(model, work, k, t, &a->M, a->U, rotor, a->L, error));
-    if (own->parent < 0) return LW_OK;
+    return lwi_tree_factor(model, work, k, t, &a->M, a->U, rotor, a->L, error);
+}
+
+// [anderson2003, (14), (18)]
+void lwi_articulated_give(const lw_model *model, const lwi_tree_work *work, lwi_articulated *node,
+                          int k, double (*Y)[6])
+{
+    const lwi_node *own = &model->node[k];
+    const lwi_link *link = &work->link[k];
+    lwi_articulated *a = &node[k];
+    LWI_ASSERT(own->parent < k);
+    if (own->parent < 0) return;
     lwi_inertia reduced = a->M;
     articulated_reduce(own->nv, a->L, a->U, &reduced, Y);
     inertia_add_from(&node[own->parent].M, link->R, link->r, &reduced);
-    return LW_OK;
 }
 
 void lwi_articulated_inward(const lwi_node *node, const lwi_link *link, lwi_articulated *a,

@@ -43,13 +43,16 @@ static inline void articulated_reduce(int nv, double (*L)[6], double (*U)[6], lw
     }
 }
 
-/** U, L of node k; the reduced inertia is added to its parent's M.
+/** U, L of node k.
  *  @param rotor  [nv] inertias of the rotors of node k
- *  @param Y      [nv][6] out; undefined at a root
  *  @return LW_ERR_SINGULAR, LW_ERR_NOT_FINITE naming the joint and the time */
 lw_status lwi_articulated_factor(const lw_model *model, const lwi_tree_work *work,
                                  lwi_articulated *node, int k, double t, const double *rotor,
-                                 double (*Y)[6], lw_error *error);
+                                 lw_error *error);
+/** Adds the reduced inertia of node k to its parent's M; after its factors.
+ *  @param Y  [nv][6] out; undefined at a root */
+void lwi_articulated_give(const lw_model *model, const lwi_tree_work *work, lwi_articulated *node,
+                          int k, double (*Y)[6]);
 
 /** e [nv] := L^-1 (S'f + tau) of node k, and f := f - U L'^-1 e where there is a parent to transmit it to.
  *  @param tau  [nv] or NULL: zeros */

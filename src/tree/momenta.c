@@ -128,34 +128,85 @@ static void joint_solution(int nv, lwi_momenta_node *s, const double z[6], const
     cholesky6_backward(s->L, nv, u);
 }
 
+typedef struct sweep {
+    const lw_model *model;
+    lwi_momenta *m;
+    lwi_tree_work *work;
+    double t;
+    const double *p, *tau; // of speeds and of accelerations
+    double *v, *vdot;
+    bool alone; // one thread, which says why it fails
+    lw_status status;
+    lw_error *error;
+} sweep;
+
+static void start_nodes(void *user, int first, int end)
+{
+    const sweep *of = user;
+    for (int k = first; k < end; k++) {
+        const lwi_node *n = &of->model->node[k];
+        lwi_momenta_node *s = &of->m->node[k];
+        inertia_rigid(&s->M, n->mass, n->h, n->J);
+        v6_zero(s->D);
+    }
+}
+
+static void give_inward(void *user, int k)
+{
+    const sweep *of = user;
+    const lwi_node *n = &of->model->node[k];
+    if (n->parent < 0) return;
+    pass_inward(n, &of->work->link[k], &of->m->node[k], &of->m->node[n->parent]);
+}
+
+static bool sweep_inward(void *user, int first, int end)
+{
+    sweep *of = user;
+    for (int k = end - 1; k >= first; k--) {
+        const lw_status status =
+            reduce(of->model, of->work, k, of->t, of->p + of->model->node[k].iv, &of->m->node[k],
+                   of->alone ? of->error : NULL);
+        if (of->alone) of->status = status;
+        if (status != LW_OK) return false;
+        if (k > first) give_inward(of, k);
+    }
+    return true;
+}
+
+static void sweep_outward(void *user, int first, int end)
+{
+    const sweep *of = user;
+    for (int k = first; k < end; k++) {
+        const lwi_node *n = &of->model->node[k];
+        const lwi_link *link = &of->work->link[k];
+        lwi_momenta_node *s = &of->m->node[k];
+        double before[6], *V = of->work->V[k], *P = of->m->P[k], *v = of->v + n->iv;
+        LWI_ASSERT(n->parent < k); // its velocity is known
+        velocity_before(n, of->work, k, before);
+        joint_solution(n->nv, s, s->z, before, v);
+        v6_copy(V, before);
+        for (int j = 0; j < n->nv; j++) v6_axpy(V, v[j], link->S[j]);
+        inertia_apply(P, &s->M, before); // P* = M' v + D'   (39)
+        v6_add(P, P, s->D);
+    }
+}
+
 // Speeds, V and P* = M* V + D from p: the function G2 of (9).           (36)-(39), (42)-(48)
 lw_status lwi_momenta_speeds(const lw_model *model, lwi_momenta *m, lwi_tree_work *work, double t,
                              const double *p, double *v, lw_error *error)
 {
-    for (int k = 0; k < model->nnode; k++) {
-        const lwi_node *n = &model->node[k];
-        inertia_rigid(&m->node[k].M, n->mass, n->h, n->J);
-        v6_zero(m->node[k].D);
+    sweep of = {.model = model, .m = m, .work = work, .t = t, .p = p, .v = v, .error = error};
+    const lwi_inward inward = {sweep_inward, give_inward};
+    of.alone = !work->subtrees;
+    lwi_pool_for(work->pool, model->nnode, start_nodes, &of);
+    bool valid = lwi_subtrees_inward(work->subtrees, model, inward, &of);
+    if (!valid && !of.alone) {
+        start_nodes(&of, 0, model->nnode);
+        of.alone = true;
+        valid = lwi_subtrees_inward(NULL, model, inward, &of);
     }
-    for (int k = model->nnode - 1; k >= 0; k--) {
-        const lwi_node *n = &model->node[k];
-        lwi_momenta_node *s = &m->node[k];
-        TRY(reduce(model, work, k, t, p + n->iv, s, error));
-        if (n->parent >= 0) pass_inward(n, &work->link[k], s, &m->node[n->parent]);
-    }
-    for (int k = 0; k < model->nnode; k++) {
-        const lwi_node *n = &model->node[k];
-        const lwi_link *link = &work->link[k];
-        lwi_momenta_node *s = &m->node[k];
-        double before[6];
-        LWI_ASSERT(n->parent < k); // its velocity is known
-        velocity_before(n, work, k, before);
-        joint_solution(n->nv, s, s->z, before, v + n->iv);
-        v6_copy(work->V[k], before);
-        for (int j = 0; j < n->nv; j++) v6_axpy(work->V[k], v[n->iv + j], link->S[j]);
-        inertia_apply(m->P[k], &s->M, before); // P* = M' v + D'   (39)
-        v6_add(m->P[k], m->P[k], s->D);
-    }
+    if (!valid) return of.status;
+    lwi_subtrees_outward(work->subtrees, model, sweep_outward, &of);
     return lwi_tree_finite(model, t, v, "speed", error);
 }
 
@@ -256,48 +307,71 @@ static void pass_bias_inward(const lwi_link *link, const lwi_momenta_node *s,
 }
 
 // b and c of each body alone.
-static void start_bias(const lw_model *model, lwi_momenta *m, const lwi_tree_work *work,
-                       const double *v)
+static void start_bias(void *user, int first, int end)
 {
-    for (int k = 0; k < model->nnode; k++) {
-        const lwi_node *n = &model->node[k];
-        double P[6], *b = m->node[k].b;
-        inertia_mul(P, n->mass, n->h, n->J, work->V[k]);
-        force_cross(b, work->V[k], P);
-        v6_axpy(b, -1, work->wrench[k]);
-        lwi_tree_bias(model, k, work, v, m->node[k].c);
+    const sweep *of = user;
+    for (int k = first; k < end; k++) {
+        const lwi_node *n = &of->model->node[k];
+        const double *V = of->work->V[k];
+        double P[6], *b = of->m->node[k].b;
+        inertia_mul(P, n->mass, n->h, n->J, V);
+        force_cross(b, V, P);
+        v6_axpy(b, -1, of->work->wrench[k]);
+        lwi_tree_bias(of->model, k, of->work, of->v, of->m->node[k].c);
+    }
+}
+
+static void give_bias(void *user, int k)
+{
+    const sweep *of = user;
+    const int parent = of->model->node[k].parent;
+    if (parent >= 0) pass_bias_inward(&of->work->link[k], &of->m->node[k], &of->m->node[parent]);
+}
+
+static bool bias_inward(void *user, int first, int end)
+{
+    const sweep *of = user;
+    for (int k = end - 1; k >= first; k--) {
+        const lwi_node *n = &of->model->node[k];
+        lwi_momenta_node *s = &of->m->node[k];
+        for (int j = 0; j < n->nv; j++) {
+            const int i = n->iv + j;
+            s->y[j] = of->work->effort[i] + (of->tau ? of->tau[i] : 0) -
+                      v6_dot(of->work->link[k].S[j], s->b);
+        }
+        cholesky6_forward(s->L, n->nv, s->y);
+        for (int j = 0; j < n->nv; j++) v6_axpy(s->b, s->y[j], s->Y[j]);
+        if (k > first) give_bias(user, k);
+    }
+    return true;
+}
+
+static void accelerations_outward(void *user, int first, int end)
+{
+    const sweep *of = user;
+    const double *g = of->model->gravity;
+    const double ground[6] = {-g[0], -g[1], -g[2], 0, 0, 0};
+    for (int k = first; k < end; k++) {
+        const lwi_node *n = &of->model->node[k];
+        const lwi_link *link = &of->work->link[k];
+        lwi_momenta_node *s = &of->m->node[k];
+        double *A = of->work->A[k], *F = of->work->F[k], *vdot = of->vdot + n->iv;
+        motion_to(A, link->R, link->r, n->parent < 0 ? ground : of->work->A[n->parent]);
+        v6_add(A, A, s->c); // a
+        joint_solution(n->nv, s, s->y, A, vdot);
+        inertia_apply(F, &s->M, A);
+        v6_add(F, F, s->b);
+        for (int j = 0; j < n->nv; j++) v6_axpy(A, vdot[j], link->S[j]);
     }
 }
 
 void lwi_momenta_accelerations(const lw_model *model, lwi_momenta *m, lwi_tree_work *work,
                                const double *v, const double *tau, double *vdot)
 {
-    const double *g = model->gravity;
-    const double ground[6] = {-g[0], -g[1], -g[2], 0, 0, 0};
-    start_bias(model, m, work, v);
-    for (int k = model->nnode - 1; k >= 0; k--) {
-        const lwi_node *n = &model->node[k];
-        lwi_momenta_node *s = &m->node[k];
-        for (int j = 0; j < n->nv; j++) {
-            const int i = n->iv + j;
-            s->y[j] = work->effort[i] + (tau ? tau[i] : 0) - v6_dot(work->link[k].S[j], s->b);
-        }
-        cholesky6_forward(s->L, n->nv, s->y);
-        for (int j = 0; j < n->nv; j++) v6_axpy(s->b, s->y[j], s->Y[j]);
-        if (n->parent >= 0) pass_bias_inward(&work->link[k], s, &m->node[n->parent]);
-    }
-    for (int k = 0; k < model->nnode; k++) {
-        const lwi_node *n = &model->node[k];
-        const lwi_link *link = &work->link[k];
-        lwi_momenta_node *s = &m->node[k];
-        double *A = work->A[k], *F = work->F[k];
-        motion_to(A, link->R, link->r, n->parent < 0 ? ground : work->A[n->parent]);
-        v6_add(A, A, s->c); // a
-        joint_solution(n->nv, s, s->y, A, vdot + n->iv);
-        inertia_apply(F, &s->M, A);
-        v6_add(F, F, s->b);
-        for (int j = 0; j < n->nv; j++) v6_axpy(A, vdot[n->iv + j], link->S[j]);
-    }
+    sweep of = {.model = model, .m = m, .work = work, .tau = tau, .v = (double *)v, .vdot = vdot};
+    lwi_pool_for(work->pool, model->nnode, start_bias, &of);
+    lwi_subtrees_inward(work->subtrees, model, (lwi_inward){bias_inward, give_bias}, &of);
+    lwi_subtrees_outward(work->subtrees, model, accelerations_outward, &of);
 }
 
 // ------------------------------------------------------------------------------------------- scale
@@ -351,6 +425,7 @@ static lw_status prepare(lwi_work *work)
         TRY(lwi_kernel_threads(d->kernel, threads, &work->arena, &d->pool, &work->error));
     work->threads = d->pool != NULL;
     d->tree.pool = d->pool;
+    TRY(lwi_subtrees_create(model, d->pool, &work->arena, &d->tree.subtrees));
     TRY(lwi_force_shares_create(model, d->pool, &work->arena, &d->tree.shares));
     LWI_ASSERT(model->nloop == 0 && model->ncoupling == 0);
     work->data = d;
@@ -383,7 +458,7 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
 static lw_status find_speeds(lwi_work *work, double t, const double *x)
 {
     momenta_data *d = work->data;
-    lwi_tree_position(work->model, t, x, d->tree.link);
+    lwi_tree_place(work->model, &d->tree, t, x);
     return lwi_momenta_speeds(work->model, &d->momenta, &d->tree, t, x + work->model->tree_nq, d->v,
                               &work->error);
 }
@@ -455,8 +530,12 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     const lw_model *model = work->model;
     momenta_data *d = work->data;
     lwi_states_observe(work, x, snapshot);
-    if (!kernel_speeds(work, t, x, level)) TRY(find_speeds(work, t, x));
-    lwi_tree_evaluate(model, &d->tree, t, x, d->v, inputs);
+    if (kernel_speeds(work, t, x, level)) {
+        lwi_tree_evaluate(model, &d->tree, t, x, d->v, inputs);
+    } else {
+        TRY(find_speeds(work, t, x));
+        lwi_tree_evaluate_placed(model, &d->tree, t, d->v, inputs);
+    }
     if (level >= LW_OBSERVE_ACCELERATION)
         lwi_momenta_accelerations(model, &d->momenta, &d->tree, d->v, NULL, d->vdot);
     lwi_tree_observe(model, &d->tree, t, d->v, d->vdot, level, snapshot);

@@ -41,6 +41,7 @@ typedef struct bodies {
     const lw_model *model;
     lwi_tree_work *work;
     const unsigned char *known;
+    const double *v, *vdot;
 } bodies;
 
 static void wrenches_of_bodies(void *user, int first, int end)
@@ -63,35 +64,81 @@ static void wrenches_of_bodies(void *user, int first, int end)
 // What the bodies alone need.
 static void own_wrenches(const lw_model *model, lwi_tree_work *work, const unsigned char *known)
 {
-    bodies of = {model, work, known};
+    bodies of = {.model = model, .work = work, .known = known};
     lwi_pool_for(work->pool, model->nnode, wrenches_of_bodies, &of);
+}
+
+static void give_wrench(void *user, int k)
+{
+    const bodies *of = user;
+    const int parent = of->model->node[k].parent;
+    const lwi_link *link = &of->work->link[k];
+    if (parent < 0 || (of->known && of->known[parent])) return;
+    force_add_from(of->work->F[parent], link->R, link->r, of->work->F[k]);
+}
+
+static bool give_wrenches(void *user, int first, int end)
+{
+    for (int k = end - 1; k > first; k--) give_wrench(user, k);
+    return true;
 }
 
 static void sum_wrenches(const lw_model *model, lwi_tree_work *work, const unsigned char *known)
 {
-    for (int k = model->nnode - 1; k >= 0; k--) {
-        const int parent = model->node[k].parent;
-        const lwi_link *link = &work->link[k];
-        if (parent < 0 || (known && known[parent])) continue;
-        force_add_from(work->F[parent], link->R, link->r, work->F[k]);
+    bodies of = {.model = model, .work = work, .known = known};
+    LWI_ASSERT(!work->passes || !known);
+    if (work->passes)
+        lwi_tree_pass_sum(work->passes, work->link, work->F);
+    else
+        lwi_subtrees_inward(work->subtrees, model, (lwi_inward){give_wrenches, give_wrench}, &of);
+}
+
+static void accelerations_of_nodes(void *user, int first, int end)
+{
+    const bodies *of = user;
+    const double *g = of->model->gravity;
+    const double base[6] = {-g[0], -g[1], -g[2]};
+    for (int k = first; k < end; k++) {
+        const lwi_node *node = &of->model->node[k];
+        const lwi_link *link = &of->work->link[k];
+        double *A = of->work->A[k], c[6];
+        LWI_ASSERT(node->parent < k);
+        LWI_ASSERT(node->iv + node->nv <= of->model->tree_nv);
+        motion_to(A, link->R, link->r, node->parent < 0 ? base : of->work->A[node->parent]);
+        lwi_tree_bias(of->model, k, of->work, of->v, c);
+        v6_add(A, A, c);
+        for (int j = 0; j < node->nv; j++) v6_axpy(A, of->vdot[node->iv + j], link->S[j]);
+    }
+}
+
+// Of each node relative to its parent; on the ground with the base's.
+static void relative_accelerations(void *user, int first, int end)
+{
+    const bodies *of = user;
+    const double *g = of->model->gravity;
+    const double base[6] = {-g[0], -g[1], -g[2]};
+    for (int k = first; k < end; k++) {
+        const lwi_node *node = &of->model->node[k];
+        const lwi_link *link = &of->work->link[k];
+        double *A = of->work->A[k], c[6];
+        v6_zero(A);
+        if (node->parent < 0) motion_to(A, link->R, link->r, base);
+        lwi_tree_bias(of->model, k, of->work, of->v, c);
+        v6_add(A, A, c);
+        for (int j = 0; j < node->nv; j++) v6_axpy(A, of->vdot[node->iv + j], link->S[j]);
     }
 }
 
 void lwi_tree_accelerations(const lw_model *model, lwi_tree_work *work, const double *v,
                             const double *vdot)
 {
-    const double base[6] = {-model->gravity[0], -model->gravity[1], -model->gravity[2]};
-    for (int k = 0; k < model->nnode; k++) {
-        const lwi_node *node = &model->node[k];
-        const lwi_link *link = &work->link[k];
-        double *A = work->A[k], c[6];
-        LWI_ASSERT(node->parent < k);
-        LWI_ASSERT(node->iv + node->nv <= model->tree_nv);
-        motion_to(A, link->R, link->r, node->parent < 0 ? base : work->A[node->parent]);
-        lwi_tree_bias(model, k, work, v, c);
-        v6_add(A, A, c);
-        for (int j = 0; j < node->nv; j++) v6_axpy(A, vdot[node->iv + j], link->S[j]);
+    bodies of = {.model = model, .work = work, .v = v, .vdot = vdot};
+    if (!work->passes) {
+        lwi_subtrees_outward(work->subtrees, model, accelerations_of_nodes, &of);
+        return;
     }
+    lwi_pool_for(work->pool, model->nnode, relative_accelerations, &of);
+    lwi_tree_sum_motions(model, work, work->A, work->F);
 }
 
 void lwi_tree_newton_euler(const lw_model *model, lwi_tree_work *work, const double *v,

@@ -19,7 +19,7 @@
 #include "methods/dca/segments/divide.h"
 #include "methods/dca/segments/net.h"
 #include "methods/dca/segments/path.h"
-#include "tree/aba.h"
+#include "methods/dca/segments/reactions.h"
 #include "tree/body_forces.h"
 #include "system/system.h"
 #include "kinematics/tree_state.h"
@@ -51,7 +51,7 @@ typedef struct dca {
     double (*load)[6];            // [nbody] of nets: of efforts on joints that close loops
     lwi_body_forces *body_forces; // of a path; NULL: all forces act along joints
     double *effort;               // [tree_nv] of paths, forces on bodies included
-    lwi_articulated *articulated; // [nnode] of paths, for reactions
+    lwi_segment_rows rows;        // of paths and nets without loops
 } dca;
 
 // ---------------------------------------------------------------------------------------- prepare
@@ -60,9 +60,9 @@ static lw_status prepare_path(lwi_work *work, dca *d)
 {
     const lw_model *model = work->model;
     lwi_arena *arena = &work->arena;
-    d->articulated = LWI_PUSH(arena, lwi_articulated, model->nnode);
     d->effort = LWI_PUSH(arena, double, model->tree_nv);
-    if (!d->articulated || !d->effort) return LW_ERR_MEMORY;
+    if (!d->effort) return LW_ERR_MEMORY;
+    TRY(lwi_segment_rows_create(model, &d->tree, &d->passes, d->path, d->net, arena, &d->rows));
     return d->path ? lwi_body_forces_create(model, arena, &d->body_forces) : LW_OK;
 }
 
@@ -295,14 +295,7 @@ static bool path_observe(lwi_work *work, double t, const double *x, const double
         lwi_net_add_loads(d->net, d->load);
     }
     if (accelerates && !path_accelerations(d, t, x, u)) return false;
-    if (level >= LW_OBSERVE_REACTION) { // those of udot have its round-off added up along the path
-        lwi_tree_observe(model, &d->tree, t, u, d->udot, LW_OBSERVE_ACCELERATION, snapshot);
-        if (lwi_aba(model, &d->tree, d->articulated, t, u, NULL, d->udot, &work->error) != LW_OK)
-            return false;
-        lwi_tree_observe_reactions(model, &d->tree, u, d->udot, snapshot);
-    } else {
-        lwi_tree_observe(model, &d->tree, t, u, d->udot, level, snapshot);
-    }
+    if (!lwi_segment_rows_observe(&d->rows, model, t, x, u, d->udot, level, snapshot)) return false;
     snapshot->work = d->auxiliary.at_work >= 0 ? x[d->auxiliary.at_work] : 0;
     return true;
 }

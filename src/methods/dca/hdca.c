@@ -31,7 +31,7 @@
 #include "methods/dca/segments/divide.h"
 #include "methods/dca/segments/net.h"
 #include "methods/dca/segments/path.h"
-#include "tree/aba.h"
+#include "methods/dca/segments/reactions.h"
 #include "tree/body_forces.h"
 #include "spatial/rotation.h"
 
@@ -64,7 +64,7 @@ typedef struct hdca {
     double *effort;               // [tree_nv] of paths, forces on bodies included
     double *udot;                 // [tree_nv] of the last observation
     bool has_rows;                // the rows of `system` are those of the last observation
-    lwi_articulated *articulated; // [nnode] of paths, for reactions
+    lwi_segment_rows rows;        // of paths and nets without loops
 } hdca;
 
 // ----------------------------------------------------------------------------------------- prepare
@@ -93,9 +93,9 @@ static bool is_tree_in_segments(const hdca *d)
 
 static lw_status prepare_path(const lw_model *model, lwi_arena *arena, hdca *d)
 {
-    d->articulated = LWI_PUSH(arena, lwi_articulated, model->nnode);
     d->effort = LWI_PUSH(arena, double, model->tree_nv);
-    if (!d->articulated || !d->effort) return LW_ERR_MEMORY;
+    if (!d->effort) return LW_ERR_MEMORY;
+    TRY(lwi_segment_rows_create(model, &d->tree, &d->passes, d->path, d->net, arena, &d->rows));
     return d->path ? lwi_body_forces_create(model, arena, &d->body_forces) : LW_OK;
 }
 
@@ -606,14 +606,8 @@ static bool path_observe(lwi_work *work, double t, const double *x, const double
         lwi_net_add_loads(d->net, d->momenta.load);
     }
     if (accelerates && !path_accelerations(d, t, x)) return false;
-    if (level >= LW_OBSERVE_REACTION) { // those of udot have its round-off added up along the path
-        lwi_tree_observe(model, &d->tree, t, d->u, d->udot, LW_OBSERVE_ACCELERATION, snapshot);
-        if (lwi_aba(model, &d->tree, d->articulated, t, d->u, NULL, d->udot, &work->error) != LW_OK)
-            return false;
-        lwi_tree_observe_reactions(model, &d->tree, d->u, d->udot, snapshot);
-    } else {
-        lwi_tree_observe(model, &d->tree, t, d->u, d->udot, level, snapshot);
-    }
+    if (!lwi_segment_rows_observe(&d->rows, model, t, x, d->u, d->udot, level, snapshot))
+        return false;
     snapshot->work = model->carries_work ? x[model->tree_nq + model->tree_nv] + prescribed : 0;
     return true;
 }

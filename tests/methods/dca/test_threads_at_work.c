@@ -1,8 +1,10 @@
 // test_threads_at_work.c -- option `threads` of hdca and dca: small mechanisms wake no thread, large ones are
 // evaluated by all of them, with the same bits.
 #include "methods/dca/hdca_cases.h"
+#include "methods/dca/net_cases.h"
 
 #include "support/run.h"
+#include "tree/aba.h"
 
 #include <stdatomic.h>
 
@@ -219,21 +221,69 @@ static lw_model *generated(lw_mechanism kind, int n)
     return lwt_model(b);
 }
 
+// A floating hub with paths of n rods that branch twice, which are evaluated in segments.
+static lw_model *branches(int n)
+{
+    lwt_net net = lwt_net_begin(3);
+    const lw_vec3 origin = {1, 2, 3};
+    const lw_body hub = lwt_net_hub(&net, lwt_ground, LW_JOINT_FREE, origin);
+    lwt_net_branches(&net, hub, origin, n, 3, 2);
+    return lwt_model(net.builder);
+}
+
 // Number of bodies that is no multiple of the lanes.
 static void rows_of_trees_have_the_bits_of_one_thread(void **state)
 {
     (void)state;
     lw_model *line = generated(LW_MECHANISM_CHAIN, 2405),
-             *tree = generated(LW_MECHANISM_TREE, 4001);
+             *tree = generated(LW_MECHANISM_TREE, 4001), *rope = branches(100);
     rows_have_the_bits_of_one_thread(line, HDCA);
     rows_have_the_bits_of_one_thread(line, &lwi_formulation_dca);
+    rows_have_the_bits_of_one_thread(rope, HDCA);
+    rows_have_the_bits_of_one_thread(rope, &lwi_formulation_dca);
     rows_have_the_bits_of_one_thread(tree, &lwi_formulation_aba);
     rows_have_the_bits_of_one_thread(tree, &lwi_formulation_momenta);
     lw_model_destroy(line);
     lw_model_destroy(tree);
+    lw_model_destroy(rope);
 }
 
-// Poses, screws and their rates; a row of a chain in segments wakes the threads five times more than the segments do, 27.
+// Start, subtrees towards the ground, and away from it.
+static void threads_share_the_articulated_recursion(void **state)
+{
+    (void)state;
+    lwi_arena arena;
+    lwi_tree_work work;
+    lwi_pool *pool;
+    lw_error error;
+    lw_model *model = generated(LW_MECHANISM_TREE, 4001);
+    const int nv = model->tree_nv;
+    double *x = lwt_vector(model->tree_nq + nv), *vdot[2] = {lwt_vector(nv), lwt_vector(nv)};
+    lwi_arena_init(&arena, NULL);
+    assert_int_equal(lwi_tree_work_create(model, &arena, &work), LW_OK);
+    lwi_articulated *node = LWI_PUSH(&arena, lwi_articulated, model->nnode);
+    lwt_ok(lwi_pool_create(4, NULL, &pool, &error), &error);
+    lwi_tree_evaluate(model, &work, 0, x, x + model->tree_nq, NULL);
+    lwt_ok(lwi_aba(model, &work, node, 0, x + model->tree_nq, NULL, vdot[0], &error), &error);
+    work.pool = pool;
+    assert_int_equal(lwi_subtrees_create(model, pool, &arena, &work.subtrees), LW_OK);
+    lwt_ok(lwi_aba(model, &work, node, 0, x + model->tree_nq, NULL, vdot[1], &error), &error);
+    assert_int_equal(lwi_pool_rounds(pool), 3);
+    assert_memory_equal(vdot[0], vdot[1], (size_t)nv * sizeof *x);
+    x[model->tree_nq - 1] = NAN; // of the last node: the message is that of one thread
+    lwi_tree_evaluate(model, &work, 0, x, x + model->tree_nq, NULL);
+    const lw_status status =
+        lwi_aba(model, &work, node, 0, x + model->tree_nq, NULL, vdot[1], &error);
+    assert_int_equal(status, LW_ERR_NOT_FINITE);
+    assert_non_null(strstr(error.text, "its position is not finite"));
+    lwi_pool_destroy(pool);
+    lwi_arena_free(&arena);
+    lw_model_destroy(model);
+    free(x), free(vdot[0]), free(vdot[1]);
+}
+
+// Poses, screws and their rates; a row of a chain in segments wakes the threads 41 times more than the speeds and
+// accelerations of segments do, 27: for the motion of bodies, wrenches and what corrects them.
 static void threads_share_rows_of_trees(void **state)
 {
     (void)state;
@@ -258,7 +308,7 @@ static void threads_share_rows_of_trees(void **state)
     lwt_run run = row_of(model, HDCA, 4);
     const unsigned long before = lwi_pool_rounds(lwi_hdca_system(run.work)->pool);
     lwt_run_observe(&run);
-    assert_int_equal(lwi_pool_rounds(lwi_hdca_system(run.work)->pool) - before, 27 + 5);
+    assert_int_equal(lwi_pool_rounds(lwi_hdca_system(run.work)->pool) - before, 27 + 41);
     lwt_run_end(&run);
     lw_model_destroy(model);
 }
@@ -270,6 +320,7 @@ int main(void)
         cmocka_unit_test(all_threads_work_on_large_mechanisms),
         cmocka_unit_test(rows_of_trees_have_the_bits_of_one_thread),
         cmocka_unit_test(threads_share_rows_of_trees),
+        cmocka_unit_test(threads_share_the_articulated_recursion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include "methods/dca/segments/net.h"
 
 #include "base/assert.h"
+#include "methods/dca/segments/hubs_steps.h"
 #include "spatial/rotation.h"
 
 #include <string.h>
@@ -18,6 +19,7 @@ struct lwi_net {
     const lwi_net_plan *plan;
     lwi_net_paths paths;
     lwi_hubs hubs;
+    double *p; // [tree_nv] of lwi_net_response
 };
 
 // The elimination of the hubs' rows and its generic rank, at the configuration in which the mechanism has its own.
@@ -67,6 +69,8 @@ lw_status lwi_net_create(const lwi_net_plan *plan, int width, lwi_pool *pool, lw
     lwi_net *net = LWI_PUSH(arena, lwi_net, 1);
     if (!net) return LW_ERR_MEMORY;
     net->plan = plan;
+    net->p = LWI_PUSH(arena, double, model->tree_nv);
+    if (!net->p) return LW_ERR_MEMORY;
     TRY(lwi_net_paths_create(plan, kernels, model->tree_nv, pool, arena, &net->paths));
     TRY(lwi_hubs_create(&net->paths, tree, system, arena, &net->hubs));
     if (system->generic_rank < system->nrow && moves_in_space(model)) return LW_OK;
@@ -150,6 +154,22 @@ bool lwi_net_accelerations(lwi_net *net, double t, const double *effort, const d
         return false;
     lwi_net_paths_correct(paths);
     return lwi_hubs_accelerations(hubs, t, udot);
+}
+
+// Momenta of free bodies are in world axes, their speeds and efforts in those of the body.
+bool lwi_net_response(lwi_net *net, double t, const double *q, const double *effort, double *du)
+{
+    const lw_model *model = net->hubs.model;
+    LWI_ASSERT(!model->driven && model->nloop == 0);
+    memcpy(net->p, effort, (size_t)model->tree_nv * sizeof *effort);
+    for (int h = 0; h < net->plan->nhub; h++) {
+        const int k = net->plan->hub[h].node;
+        const lwi_node *node = &model->node[k];
+        if (!is_free(node)) continue;
+        m3_mul_v(net->p + node->iv, net->hubs.tree->R[k], effort + node->iv);
+        m3_mul_v(net->p + node->iv + 3, net->hubs.tree->R[k], effort + node->iv + 3);
+    }
+    return lwi_net_speeds(net, t, q, net->p, du);
 }
 
 void lwi_net_add_efforts(const lwi_net *net, const double *effort, double *pdot)

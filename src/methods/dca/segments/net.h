@@ -48,6 +48,10 @@ bool lwi_net_move(lwi_net *net, double t, const double *q, const double *u, bool
  *  @return false if the general elimination must be used */
 bool lwi_net_accelerations(lwi_net *net, double t, const double *effort, const double (*load)[6],
                            double *udot);
+/** What efforts alone add to udot, M du = effort, of a tree without driven joints: the speeds of such momenta.  Motion of
+ *  hubs as lwi_net_speeds.
+ *  @return false if the general elimination must be used */
+bool lwi_net_response(lwi_net *net, double t, const double *q, const double *effort, double *du);
 void lwi_net_add_efforts(const lwi_net *net, const double *effort, double *pdot);
 
 /** Zero, and what the forces of the tree workspace put on bodies, in the loads of all hubs. */

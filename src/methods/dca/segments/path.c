@@ -497,6 +497,16 @@ bool lwi_path_accelerations(lwi_path *path, const double *q, const double *u, co
     return exchange_results(path, valid);
 }
 
+bool lwi_path_response(lwi_path *path, const double *q, const double *effort, double *du)
+{
+    double gravity[3];
+    v3_copy(gravity, path->root.gravity);
+    v3_set(path->root.gravity, 0, 0, 0);
+    const bool valid = lwi_path_accelerations(path, q, path->zeros, effort, true, du);
+    v3_copy(path->root.gravity, gravity);
+    return valid;
+}
+
 void lwi_path_add_efforts(const lwi_path *path, const double *effort, double *pdot)
 {
     const lwi_path_plan *plan = path->plan;

@@ -43,6 +43,10 @@ bool lwi_path_rates(lwi_path *path, const double *q, const double *p, double *u,
  *  @return false if the general elimination must be used; udot is then invalid */
 bool lwi_path_accelerations(lwi_path *path, const double *q, const double *u, const double *effort,
                             bool factored, double *udot);
+/** What efforts alone add to udot, M du = effort: without speeds and gravity, with the factors of the last evaluation,
+ *  which was at q.
+ *  @return false if they are not well conditioned; du is then invalid */
+bool lwi_path_response(lwi_path *path, const double *q, const double *effort, double *du);
 /** Adds efforts [tree_nv] on the speeds to pdot; after lwi_path_rates. */
 void lwi_path_add_efforts(const lwi_path *path, const double *effort, double *pdot);
 
