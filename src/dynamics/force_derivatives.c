@@ -65,8 +65,8 @@ static bool allocate(const lw_model *model, lwi_arena *arena, int leaves,
     f->moved = lwi_arena_push(arena, branches, sizeof *f->moved);
     f->rotation = lwi_arena_push(arena, branches, sizeof *f->rotation);
     typedef double screw[6];
-    screw **const at_places[] = {&f->place.pose, &f->place.twist, &f->place.load, &f->place.unit,
-                                 &f->place.x};
+    screw **const at_places[] = {&f->place.pose, &f->place.twist, &f->place.load,
+                                 &f->place.unit, &f->place.x,     &f->place.by};
     for (int i = 0; i < LWI_COUNT(at_places); i++)
         if (!(*at_places[i] = lwi_arena_push(arena, (size_t)c->nplace, sizeof(screw))))
             return false;

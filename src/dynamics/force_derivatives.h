@@ -60,8 +60,8 @@ typedef struct lwi_force_derivatives {
     double (*moved)[6];       ///< [branch] u_k
     double (*rotation)[6];    ///< [branch] of a path: changes of velocities
     struct {
-        double (*pose)[6], (*twist)[6], (*load)[6], (*unit)[6], (*x)[6];
-    } place; ///< [bodies] of a path: changes, loads, those of a unit force, factors of products
+        double (*pose)[6], (*twist)[6], (*load)[6], (*unit)[6], (*x)[6], (*by)[6];
+    } place; ///< [bodies] of a path: changes, loads, those of a unit force, factors of products, derivatives of these
     double *row_q, *row_v, *row_z;      ///< [n], [n], [nz] of one signal
     double *column, *qdot;              ///< [n] zero between its uses, [nq]
     double *unit;                       ///< [n]

@@ -105,39 +105,58 @@ static void subtract_path(const lwi_force_terms *s, int i)
     }
 }
 
-// Derivatives of the power of the loads at constant x by the motion of body k, along all directions.
-static void pull_path(const lwi_force_terms *s, const along_path *a, int k, const double (*x)[6],
-                      double pose[6], double twist[6])
+// Products  x.f  of the loads f = value g, g = dL'/dV those of a unit force, with L' = g.V:
+//
+//     d(x.f) = (value x + x.g by_rate V).dg + x.g (by_length g.pose + by_rate g.twist)
+//
+// A part of the path changes g of those next to it alone, up to the points on both sides of an obstacle: parts that are
+// COLOURS apart are moved at once.                                                             Cost: O(bodies of the path)
+enum { REACH = 2, COLOURS = 2 * REACH + 1 };
+
+// by [places] := derivatives of x.g by the poses, at constant x.
+static void pull_path(const lwi_force_terms *s, const along_path *a, const double (*x)[6],
+                      double (*by)[6])
 {
+    const lwi_law_slopes unit = {.value = 1};
     const size_t bytes = (size_t)a->places * sizeof *s->f->place.pose;
     memset(s->f->place.pose, 0, bytes);
     memset(s->f->place.twist, 0, bytes);
-    for (int i = 0; i < 12; i++) {
-        double *unit = (i < 6 ? s->f->place.pose : s->f->place.twist)[k] + i % 6, sum = 0;
-        *unit = 1;
-        a->path->differentiate(a->force->par, &a->at, &a->law, (const double(*)[6])s->f->place.pose,
+    for (int move = 0; move < 6 * COLOURS; move++) {
+        const int colour = move / 6, i = move % 6;
+        for (int k = colour; k < a->places; k += COLOURS) s->f->place.pose[k][i] = 1;
+        a->path->differentiate(a->force->par, &a->at, &unit, (const double(*)[6])s->f->place.pose,
                                (const double(*)[6])s->f->place.twist, s->f->place.load);
-        *unit = 0;
-        for (int m = 0; m < a->places; m++) sum += v6_dot(x[m], s->f->place.load[m]);
-        (i < 6 ? pose : twist)[i % 6] = sum;
+        for (int k = colour; k < a->places; k += COLOURS) {
+            const int end = k + REACH < a->places ? k + REACH + 1 : a->places;
+            s->f->place.pose[k][i] = by[k][i] = 0;
+            for (int m = k > REACH ? k - REACH : 0; m < end; m++)
+                by[k][i] += v6_dot(x[m], s->f->place.load[m]);
+        }
     }
 }
 
 static void add_path_products(const lwi_force_terms *s, int i, const lwi_force_rows *rows)
 {
     const along_path a = begin_path(s, i);
-    double power = 0, (*x)[6] = s->f->place.x;
+    double power = 0, (*x)[6] = s->f->place.x, (*unit)[6] = s->f->place.unit;
     (void)rows; // in s->f->way
     if (a.n == 0) return;
     for (int k = 0; k < a.places; k++) {
         lwi_force_way_at(s, place_of(&a, k), x[k]);
-        power += v6_dot(x[k], s->f->place.unit[k]);
+        power += v6_dot(x[k], unit[k]);
     }
     for (int k = 0; k < a.places; k++) {
-        double pose[6], twist[6], load[6];
-        if (lwi_force_node(s->model, place_of(&a, k)) < 0) continue;
-        pull_path(s, &a, k, (const double(*)[6])x, pose, twist);
-        for (int m = 0; m < 6; m++) load[m] = a.law.value * s->f->place.unit[k][m];
+        const int body = place_of(&a, k);
+        for (int m = 0; m < 6; m++)
+            x[k][m] = a.law.value * x[k][m] +
+                      power * a.law.by_rate * (m < 3 ? s->kin->v[body] : s->kin->w[body])[m % 3];
+    }
+    pull_path(s, &a, (const double(*)[6])x, s->f->place.by);
+    for (int k = 0; k < a.places; k++) {
+        double *pose = s->f->place.by[k], twist[6], load[6];
+        v6_axpy(pose, power * a.law.by_length, unit[k]);
+        for (int m = 0; m < 6; m++)
+            twist[m] = power * a.law.by_rate * unit[k][m], load[m] = a.law.value * unit[k][m];
         lwi_force_add_body(s, place_of(&a, k), pose, twist, load);
     }
     for (int m = 0; power != 0 && m < LWI_COUNT(a.law.signal); m++)
