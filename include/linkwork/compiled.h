@@ -26,6 +26,9 @@ typedef struct lw_compiled_desc {
     int lanes; ///< states side by side: 1, 4, 8; 0: the processor's width
     bool
         rates_only; ///< lw_compiled_rates and lw_compiled_project alone, for runs: it takes less time to compile
+    /** The functions below, too, generate, compile and load another partition of the speeds of closed loops where a pivot
+     *  of the first one is small; the model must then outlive the object.  Simulations and batches do so by their models. */
+    bool on_demand;
     const lw_allocator *allocator;
 } lw_compiled_desc;
 
@@ -40,9 +43,10 @@ typedef struct lw_compiled_info {
     size_t letters;     ///< length of the generated text
     char compiler[128]; ///< first line of its version
     const char *flags;
+    int partitions; ///< of closed loops that are loaded so far; 0: the model has none
 } lw_compiled_info;
 
-/** Generates, compiles and loads the dynamics of a model, which is not used afterwards.
+/** Generates, compiles and loads the dynamics of a model, which is not used afterwards (see on_demand).
  *  @param desc  may be NULL
  *  @return LW_ERR_UNSUPPORTED: of what no code is generated, with its name; there is no compiler, or it fails, with its first
  *          message; LW_ERR_IO: the folder is refused; LW_ERR_MEMORY */
@@ -57,9 +61,10 @@ LW_API void lw_compiled_destroy(lw_compiled *compiled);
 /** Of NULL: all 0. */
 LW_API lw_compiled_info lw_compiled_about(const lw_compiled *compiled);
 
-// Below, a function returns LW_ERR_SINGULAR where a dependent speed does not follow from the independent ones: the partition
-// is fixed (docs/codegen.md, "Closed loops").  Functions of many states mark such ones in `failed` [count] (may be NULL) and
-// leave their results undefined; each state has the bits of a single call.
+// Below, a function returns LW_ERR_SINGULAR where a dependent speed does not follow from the independent ones of the
+// first partition (docs/codegen.md, "Closed loops"), with on_demand: nor from those of one that is chosen there, or it cannot
+// be compiled.  Functions of many states mark such ones in `failed` [count] (may be NULL) and leave their results undefined;
+// each state has the bits of a single call.  Without on_demand calls allocate nothing.
 
 /** Accelerations vdot [tree nv] from efforts tau [tree nv], NULL: zero, as lw_forward_dynamics; with loops q and v must
  *  satisfy them.      @return LW_ERR_SINGULAR; LW_ERR_UNSUPPORTED: rates_only, or a model with
@@ -84,13 +89,14 @@ LW_API lw_status lw_compiled_rates_many(const lw_compiled *compiled, int count, 
                                         const double *inputs, double *qdot, double *vdot,
                                         double *xdot, unsigned char *failed);
 /** Closes the loops: dependent coordinates in q by Newton's method, then dependent speeds in v.
- *  @return LW_ERR_SINGULAR: also no convergence; q and v are then undefined */
+ *  @return LW_ERR_SINGULAR: also no convergence; q and v are then unchanged */
 LW_API lw_status lw_compiled_project(const lw_compiled *compiled, double t, double *q, double *v);
 LW_API lw_status lw_compiled_project_many(const lw_compiled *compiled, int count, const double *t,
                                           double *q, double *v, unsigned char *failed);
 
-/** The rates of a simulation's steps by compiled code; all else stays as it was.  Where a state has no finite rates by it, the
- *  simulation's formulation evaluates that state.  Results agree within the tolerances of the steps, not in each bit.
+/** The rates of a simulation's steps by compiled code; all else stays as it was.  Between steps, where a pivot of the partition
+ *  of closed loops has become small, another one is compiled and loaded; where there is none, and where a state has no finite
+ *  rates, the simulation's formulation evaluates.  Results agree within the tolerances of the steps, not in each bit.
  *  `compiled` must outlive the simulation; its model must be that of the simulation, or have the same description.
  *  @return LW_ERR_UNSUPPORTED, with the reason in lw_sim_error: the formulation has another state than coordinates and speeds of
  *          the tree (LW_FORMULATION_COMPILED), or momenta */

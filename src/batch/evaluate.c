@@ -76,10 +76,7 @@ static unsigned by_source(lwi_evaluate *e, int stride, const double *t, const do
 {
     const lwi_rates_source *s = &e->work->source;
     if (!s->rates_in_lanes) return 0;
-    const unsigned done = s->rates_in_lanes(s->user, e->work, stride, t, x, inputs, xdot, lanes);
-    for (int l = 0; e->discrete && done >> l; l++) // as after lwi_work_rates
-        if (done >> l & 1u) memset(e->discrete[l], 0, e->work->ndiscrete);
-    return done;
+    return s->rates_in_lanes(s->user, e->work, stride, t, x, inputs, xdot, lanes, e->discrete);
 }
 
 lwi_work *lwi_evaluate_work(lwi_evaluate *e)
@@ -132,7 +129,7 @@ static lw_status pre_step(lwi_evaluate *e, double t, const double *inputs, bool 
     if (e->projection->active)
         TRY(lwi_projection_apply(e->projection, work, e->projection->limit, t, e->x, inputs,
                                  changed));
-    if (work->formulation->pre_step) TRY(work->formulation->pre_step(work, t, e->x, &changed_too));
+    TRY(lwi_work_pre_step(work, t, e->x, &changed_too));
     const bool limited = lwi_states_limit(work, e->x);
     *changed = *changed || changed_too || limited;
     return LW_OK;

@@ -239,8 +239,8 @@ static void read_element(const lwi_kernel_plan *plan, const lw_model *model, int
         read_screw(&plan->screw[block], l, e);
 }
 
-lw_status lwi_elements_create(const lw_model *model, const lw_allocator *allocator,
-                              lwi_arena *arena, lwi_elements *e, lw_error *error)
+lw_status lwi_elements_read(const lw_model *model, lwi_arena *arena, lwi_elements *e,
+                            lw_error *error)
 {
     *e = (lwi_elements){.model = model};
     TRY(check_joints(model, error));
@@ -272,8 +272,15 @@ lw_status lwi_elements_create(const lw_model *model, const lw_allocator *allocat
     TRY(read_drives(plan, arena, e));
     e->signals = has_signals(model);
     read_efforts(model, e);
-    TRY(lwi_closings_create(e, arena, error));
-    return e->loops ? lwi_partition_create(e, allocator, arena, error) : LW_OK;
+    return lwi_closings_create(e, arena, error);
+}
+
+lw_status lwi_elements_create(const lw_model *model, const lwi_partition *partition,
+                              const lw_allocator *allocator, lwi_arena *arena, lwi_elements *e,
+                              lw_error *error)
+{
+    TRY(lwi_elements_read(model, arena, e, error));
+    return e->loops ? lwi_partition_create(e, partition, allocator, arena, error) : LW_OK;
 }
 
 int lwi_element_of_speed(const lwi_elements *e, int iv)

@@ -31,6 +31,7 @@ typedef struct lwi_effort {
 enum { LWI_DRIVE_LENGTH = -5 };
 
 struct lwi_loops;
+struct lwi_partition;
 
 typedef struct lwi_elements {
     const lw_model *model;
@@ -46,10 +47,15 @@ typedef struct lwi_elements {
     double ground[3];        ///< acceleration of the ground in a falling frame: -gravity
 } lwi_elements;
 
-/** Reads the tree of a model.
+/** Reads the tree of a model, with its loops and the partition of their speeds.
+ *  @param partition  NULL: chosen at the start
  *  @return LW_ERR_UNSUPPORTED naming the unsupported item, LW_ERR_MEMORY */
-lw_status lwi_elements_create(const lw_model *model, const lw_allocator *allocator,
-                              lwi_arena *arena, lwi_elements *elements, lw_error *error);
+lw_status lwi_elements_create(const lw_model *model, const struct lwi_partition *partition,
+                              const lw_allocator *allocator, lwi_arena *arena,
+                              lwi_elements *elements, lw_error *error);
+/** The same, without a partition. */
+lw_status lwi_elements_read(const lw_model *model, lwi_arena *arena, lwi_elements *elements,
+                            lw_error *error);
 /** The function of a prescribed coordinate. */
 lw_signal lwi_drive_motion(const lw_model *model, lwi_k_drive drive);
 /** The value of a constant signal: none, which is 0, or a constant function; false: it is another one. */

@@ -516,7 +516,7 @@ static lw_status generate(lwi_codegen_writer *w, const lw_allocator *allocator, 
 {
     lwi_elements elements;
     lwi_numbers numbers;
-    TRY(lwi_elements_create(w->model, allocator, arena, &elements, error));
+    TRY(lwi_elements_create(w->model, w->partition, allocator, arena, &elements, error));
     if (w->casadi && (elements.timed || elements.signals))
         return lwi_fail(error, LW_ERR_UNSUPPORTED,
                         "no functions of CasADi can be generated of a model with prescribed "
@@ -579,11 +579,12 @@ lw_status lw_codegen_write(const lw_model *model, const lw_codegen_desc *desc,
 }
 
 lw_status lwi_codegen_print_sources(const lw_model *model, unsigned functions, int lanes,
-                                    const lw_allocator *allocator, lwi_codegen_sources *sources,
-                                    lw_error *error)
+                                    const lwi_partition *partition, const lw_allocator *allocator,
+                                    lwi_codegen_sources *sources, lw_error *error)
 {
     lwi_codegen_writer w = {.model = model,
                             .name = LWI_CODEGEN_SOURCE,
+                            .partition = partition,
                             .lanes = lanes,
                             .circular = true,
                             .functions = functions};

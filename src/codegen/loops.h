@@ -6,6 +6,7 @@
 #define LWI_CODEGEN_LOOPS_H
 
 #include "codegen/closures.h"
+#include "codegen/sources.h"
 
 typedef struct lwi_loop_block {
     int *row, nrow;
@@ -30,9 +31,10 @@ typedef struct lwi_loops {
 #define LWI_SMALLEST_PIVOT 1e-4
 
 /** Chooses the partition from the rows at the start and near it.
+ *  @param given  NULL; or the partition to take
  *  @return LW_ERR_UNSUPPORTED naming a joint, LW_ERR_MEMORY */
-lw_status lwi_partition_create(const lwi_elements *elements, const lw_allocator *allocator,
-                               lwi_arena *arena, lw_error *error);
+lw_status lwi_partition_create(const lwi_elements *elements, const lwi_partition *given,
+                               const lw_allocator *allocator, lwi_arena *arena, lw_error *error);
 
 /** Name of the joint that closes its first loop. */
 const char *lwi_block_name(const lwi_elements *elements, const lwi_loop_block *block);

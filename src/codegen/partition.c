@@ -4,9 +4,13 @@
 // independent speeds first, the columns with the largest pivots become dependent; columns of no other loop are
 // preferred, which leaves a block for each loop.  Where a loop has more rows than it determines speeds (two loops
 // determine each other), all loops that share speeds with it become one block.
+//
+// A run chooses another one at its configuration where a pivot has become small.  Its text has to be the same wherever it
+// is chosen: lengths of columns are those near the start, and dependent speeds of a block are in ascending order.
 #include "codegen/loops.h"
 
 #include "base/linear.h"
+#include "codegen/functions.h"
 #include "codegen/refuse.h"
 #include "kinematics/displacement.h"
 
@@ -15,6 +19,15 @@
 
 // Sines of angles between columns: above, a column is a new direction (LWI_CUT_RANK of src/loops/cut.h).
 #define NEW_DIRECTION 1e-5
+
+// A column of other loops, too, is chosen where it is so many times larger than those of this loop alone; where a pivot has
+// become small less if margins are below GOOD, squared.
+#define SHARED 8
+#define SHARED_LATER 2
+#define GOOD 0.16
+
+// Of given dependent speeds: no column is shorter near the start than this part of the mean of its block, squared.
+#define SHORTEST 1e-2
 
 typedef struct chooser {
     const lwi_elements *elements;
@@ -32,16 +45,17 @@ typedef struct chooser {
     double *work;                  // [nv + 1][m] columns
     int *candidate, *chosen, *row; // [nv], [nv], [m]
     int nv, m;
+    double time, shared_factor;
+    bool ascending; // dependent speeds of a block
 } chooser;
 
 // ----------------------------------------------------------------------------------------- numbers
 
 static void evaluate(chooser *c, const double *q, double *phi)
 {
-    static const double start = 0; // time
     const double *input[LWI_GRAPH_ARRAYS] = {0};
     input[c->walk.q] = q;
-    if (c->walk.t >= 0) input[c->walk.t] = &start;
+    if (c->walk.t >= 0) input[c->walk.t] = &c->time;
     const double length = c->elements->model->length;
     lwi_codegen_graph_evaluate(&c->graph, input, c->value);
     for (int i = 0; i < c->m; i++) {
@@ -71,7 +85,7 @@ static int choose(chooser *c, int nrow, const int *row, int n, const int *candid
             for (int i = 0; i < nrow; i++) norm += x[i] * x[i];
             norm = sqrt(norm);
             largest = fmax(largest, norm);
-            const double preference = norm / (c->shared[candidate[k]] > 1 ? 8 : 1);
+            const double preference = norm / (c->shared[candidate[k]] > 1 ? c->shared_factor : 1);
             if (norm > NEW_DIRECTION * first && preference > highest)
                 highest = preference, best = k;
         }
@@ -112,7 +126,27 @@ static int columns_of(const chooser *c, int nrow, const int *row, bool unknown_o
     return n;
 }
 
-static lw_status commit(chooser *c, int nrow, const int *row)
+static double squared_length(const chooser *c, int nrow, const int *row, int j)
+{
+    double sum = 0;
+    for (int i = 0; i < nrow; i++) {
+        const double x = c->value[c->closures.J[row[i] * c->nv + j].index];
+        sum += x * x;
+    }
+    return sum;
+}
+
+static void sort(int n, int *list)
+{
+    for (int i = 1; i < n; i++)
+        for (int k = i; k > 0 && list[k - 1] > list[k]; k--) {
+            const int x = list[k];
+            list[k] = list[k - 1], list[k - 1] = x;
+        }
+}
+
+// A block of these rows.  y [ny]: its dependent speeds; NULL: they are chosen.
+static lw_status commit(chooser *c, int nrow, const int *row, int ny, const int *y)
 {
     lwi_loops *l = c->loops;
     lwi_loop_block *b = &l->block[l->nblock];
@@ -122,16 +156,17 @@ static lw_status commit(chooser *c, int nrow, const int *row)
     if (!b->row || !b->y || !b->z) return LW_ERR_MEMORY;
     memcpy(b->row, row, (size_t)nrow * sizeof *row);
     b->nrow = nrow;
-    const int n = columns_of(c, nrow, row, true, c->candidate);
-    b->ny = choose(c, nrow, row, n, c->candidate, b->y);
+    if (y) {
+        b->ny = ny;
+        memcpy(b->y, y, (size_t)ny * sizeof *y);
+    } else {
+        const int n = columns_of(c, nrow, row, true, c->candidate);
+        b->ny = choose(c, nrow, row, n, c->candidate, b->y);
+    }
+    if (c->ascending) sort(b->ny, b->y);
     for (int k = 0; k < b->ny; k++) {
-        double *norm2 = &l->norm2[b->y[k]];
         l->dependent[b->y[k]] = true;
-        *norm2 = 0;
-        for (int i = 0; i < nrow; i++) {
-            const double x = c->value[c->closures.J[row[i] * c->nv + b->y[k]].index];
-            *norm2 += x * x;
-        }
+        l->norm2[b->y[k]] = squared_length(c, nrow, row, b->y[k]);
     }
     const int all = columns_of(c, nrow, row, false, c->candidate);
     b->nz = 0;
@@ -210,7 +245,7 @@ static lw_status merge(chooser *c)
         c->taken[k] = true;
         for (int i = l->first[k]; i < l->first[k + 1]; i++) rows[nrow++] = i;
     }
-    return commit(c, nrow, rows);
+    return commit(c, nrow, rows, 0, NULL);
 }
 
 static lw_status choose_blocks(chooser *c)
@@ -226,11 +261,45 @@ static lw_status choose_blocks(chooser *c)
             int *row = LWI_PUSH(c->arena, int, nrow);
             if (!row) return LW_ERR_MEMORY;
             memcpy(row, c->row, (size_t)nrow * sizeof *row);
-            TRY(commit(c, nrow, row));
+            TRY(commit(c, nrow, row, 0, NULL));
             if (l->block[l->nblock - 1].ny == 0) l->nblock--; // nothing that moves
         }
         left = 0;
         for (int i = 0; i < l->n; i++) left += !c->taken[i];
+    }
+    return LW_OK;
+}
+
+// The blocks of given numbers.  Where their columns are short at the start, their pivots are compared with longer ones.
+static lw_status take_blocks(chooser *c, const lwi_partition *given)
+{
+    lwi_loops *l = c->loops;
+    for (const int *at = given->code, *end = at + given->n; at < end;) {
+        const int nrow = at[0], *row = at + 1, ny = row[nrow], *y = row + nrow + 1;
+        TRY(commit(c, nrow, row, ny, y));
+        const lwi_loop_block *b = &l->block[l->nblock - 1];
+        double sum = 0;
+        for (int k = 0; k < b->ny; k++) sum += squared_length(c, nrow, row, b->y[k]);
+        for (int k = 0; k < b->nz; k++) sum += squared_length(c, nrow, row, b->z[k]);
+        for (int k = 0; k < b->ny; k++)
+            l->norm2[b->y[k]] = fmax(l->norm2[b->y[k]], SHORTEST * sum / (b->ny + b->nz));
+        at = y + ny;
+    }
+    return LW_OK;
+}
+
+static lw_status put_blocks(const lwi_loops *l, lwi_arena *arena, lwi_partition *out)
+{
+    int n = 0;
+    for (int k = 0; k < l->nblock; k++) n += 2 + l->block[k].nrow + l->block[k].ny;
+    *out = (lwi_partition){.code = LWI_PUSH(arena, int, n)};
+    if (!out->code) return LW_ERR_MEMORY;
+    for (int k = 0; k < l->nblock; k++) {
+        const lwi_loop_block *b = &l->block[k];
+        out->code[out->n++] = b->nrow;
+        for (int i = 0; i < b->nrow; i++) out->code[out->n++] = b->row[i];
+        out->code[out->n++] = b->ny;
+        for (int i = 0; i < b->ny; i++) out->code[out->n++] = b->y[i];
     }
     return LW_OK;
 }
@@ -392,17 +461,20 @@ static void read_structure(chooser *c)
         }
 }
 
-static lw_status create(chooser *c, lw_error *error)
+static lw_status read_rows(chooser *c)
 {
-    lwi_loops *l = c->loops;
     TRY(lwi_walk_begin(&c->graph, c->elements, 0, c->arena, &c->walk));
     TRY(lwi_closures_create(&c->walk, c->arena, &c->closures));
     c->value = LWI_PUSH(c->arena, double, c->graph.nvertex);
     if (!c->value) return LW_ERR_MEMORY;
     TRY(make_room(c));
     read_structure(c);
-    TRY(take_configuration(c));
-    TRY(choose_blocks(c));
+    return take_configuration(c);
+}
+
+static lw_status check_blocks(const chooser *c, lw_error *error)
+{
+    const lwi_loops *l = c->loops;
     int n = 0;
     for (int b = 0; b < l->nblock; b++) n += l->block[b].ny;
     if (n != l->ndependent) {
@@ -414,18 +486,95 @@ static lw_status create(chooser *c, lw_error *error)
                           m->joint[joint].name, l->n > 1 ? " and the others" : "", n,
                           l->ndependent);
     }
-    set_tops(c->elements);
     return LW_OK;
 }
 
-lw_status lwi_partition_create(const lwi_elements *elements, const lw_allocator *allocator,
-                               lwi_arena *arena, lw_error *error)
+static chooser begin(const lwi_elements *elements, lwi_arena *arena)
 {
-    chooser c = {.elements = elements, .loops = elements->loops, .arena = arena};
-    c.nv = elements->model->tree_nv;
-    c.m = elements->loops->m;
+    return (chooser){.elements = elements,
+                     .loops = elements->loops,
+                     .arena = arena,
+                     .nv = elements->model->tree_nv,
+                     .m = elements->loops->m,
+                     .shared_factor = SHARED};
+}
+
+lw_status lwi_partition_create(const lwi_elements *elements, const lwi_partition *given,
+                               const lw_allocator *allocator, lwi_arena *arena, lw_error *error)
+{
+    chooser c = begin(elements, arena);
     lwi_codegen_graph_init(&c.graph, allocator);
-    const lw_status status = create(&c, error);
+    lw_status status = read_rows(&c);
+    if (status == LW_OK) status = given ? take_blocks(&c, given) : choose_blocks(&c);
     lwi_codegen_graph_free(&c.graph);
+    TRY(status);
+    TRY(check_blocks(&c, error));
+    set_tops(elements);
+    return LW_OK;
+}
+
+// The smallest margin at a configuration, by the expressions of the generated function.
+static lw_status smallest_margin(const lwi_elements *elements, double t, const double *q,
+                                 lwi_arena *arena, lwi_codegen_graph *g, double *margin)
+{
+    const double *input[LWI_GRAPH_ARRAYS] = {0};
+    TRY(lwi_generate_margins(g, elements, arena, NULL));
+    double *value = LWI_PUSH(arena, double, g->nvertex);
+    if (!value || g->failed) return LW_ERR_MEMORY;
+    input[0] = elements->timed ? &t : q; // the arrays of a function of positions
+    if (elements->timed) input[1] = q;
+    lwi_codegen_graph_evaluate(g, input, value);
+    *margin = 1;
+    for (int i = 0; i < g->noutput; i++) {
+        const double x = value[g->output[i].value.index];
+        *margin = x > 0 ? fmin(*margin, x) : 0;
+        if (!(x > 0)) break;
+    }
+    return LW_OK;
+}
+
+static lw_status choose_at(chooser *c, double t, const double *q, double shared_factor,
+                           lw_error *error)
+{
+    TRY(read_rows(c));
+    c->time = t;
+    c->shared_factor = shared_factor;
+    c->ascending = true;
+    evaluate(c, q, NULL);
+    TRY(choose_blocks(c));
+    return check_blocks(c, error);
+}
+
+static lw_status partition_at(const lw_model *model, double t, const double *q, double shared,
+                              lwi_arena *arena, lwi_partition *partition, double *margin,
+                              lw_error *error)
+{
+    lwi_elements elements;
+    lwi_codegen_graph graph;
+    TRY(lwi_elements_read(model, arena, &elements, error));
+    if (!elements.loops)
+        return lwi_fail(error, LW_ERR_UNSUPPORTED, "the model has no closed loops");
+    chooser c = begin(&elements, arena);
+    lwi_codegen_graph_init(&c.graph, &arena->allocator);
+    lw_status status = choose_at(&c, t, q, shared, error);
+    lwi_codegen_graph_free(&c.graph);
+    TRY(status);
+    TRY(put_blocks(c.loops, arena, partition));
+    lwi_codegen_graph_init(&graph, &arena->allocator);
+    status = smallest_margin(&elements, t, q, arena, &graph, margin);
+    lwi_codegen_graph_free(&graph);
     return status;
+}
+
+lw_status lwi_codegen_partition_at(const lw_model *model, double t, const double *q,
+                                   lwi_arena *arena, lwi_partition *partition, double *margin,
+                                   lw_error *error)
+{
+    lwi_partition other;
+    double its;
+    TRY(partition_at(model, t, q, SHARED, arena, partition, margin, error));
+    if (*margin >= GOOD) return LW_OK;
+    TRY(partition_at(model, t, q, SHARED_LATER, arena, &other, &its, error));
+    if (its > *margin) *partition = other, *margin = its;
+    return LW_OK;
 }

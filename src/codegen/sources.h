@@ -13,6 +13,12 @@
 
 enum { LWI_CODEGEN_SOURCES = 4 };
 
+/** A partition of the speeds of closed loops into independent and dependent ones, as numbers: of each block of rows how many
+ *  there are and which, how many dependent speeds it has and which.  The same numbers generate the same code. */
+typedef struct lwi_partition {
+    int n, *code; ///< [n]
+} lwi_partition;
+
 /** The contents of generated.h, generated.c and, with lanes, generated_lanes.h, generated_lanes.c; NULL: there is none. */
 typedef struct lwi_codegen_sources {
     char *text[LWI_CODEGEN_SOURCES];
@@ -24,14 +30,22 @@ typedef struct lwi_codegen_sources {
 } lwi_codegen_sources;
 
 /** @param functions  which: bits 1u << LW_CODEGEN_forward_dynamics, ...
+ *  @param partition  NULL: the one that is chosen at the start
  *  @param lanes      0: none, 4 or 8
  *  @return as lw_codegen_write; all are then NULL */
 lw_status lwi_codegen_print_sources(const lw_model *model, unsigned functions, int lanes,
-                                    const lw_allocator *allocator, lwi_codegen_sources *sources,
-                                    lw_error *error);
+                                    const lwi_partition *partition, const lw_allocator *allocator,
+                                    lwi_codegen_sources *sources, lw_error *error);
 /** Prints generated.cu, with doubles or floats: as lw_codegen_desc.cuda. */
 lw_status lwi_codegen_print_kernels(const lw_model *model, bool single,
                                     const lw_allocator *allocator, FILE *file, lw_error *error);
+/** Chooses a partition at the coordinates q of the tree at time t, where the loops are closed.
+ *  @param partition  out, in the arena
+ *  @param margin     out: the smallest number of the function `margins` there
+ *  @return LW_ERR_UNSUPPORTED: some rows depend on each other there more than elsewhere; LW_ERR_MEMORY */
+lw_status lwi_codegen_partition_at(const lw_model *model, double t, const double *q,
+                                   lwi_arena *arena, lwi_partition *partition, double *margin,
+                                   lw_error *error);
 void lwi_codegen_free_sources(lwi_codegen_sources *sources);
 
 #endif

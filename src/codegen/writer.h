@@ -4,11 +4,13 @@
 
 #include "codegen/casadi.h"
 #include "codegen/functions.h"
+#include "codegen/sources.h"
 
 /** What the files of a model are written from. */
 typedef struct lwi_codegen_writer {
     const lw_model *model;
     const lwi_elements *elements;
+    const lwi_partition *partition; ///< of closed loops; NULL: the one of the start
     const char *name, *directory;
     char upper[128];
     lwi_codegen_graph graph[LW_CODEGEN_COUNT];

@@ -29,8 +29,8 @@ typedef struct sources {
 static const char *const file_names[] = {"generated.h", "generated.c", "generated_lanes.h",
                                          "generated_lanes.c", "calls.c"};
 
-static lw_status make_sources(const lw_model *model, const lw_compiled_desc *desc, sources *t,
-                              lw_error *error)
+static lw_status make_sources(const lw_model *model, const lwi_partition *partition,
+                              const lw_compiled_desc *desc, sources *t, lw_error *error)
 {
     const unsigned functions = 1u << LW_CODEGEN_rates | 1u << LW_CODEGEN_project_positions |
                                1u << LW_CODEGEN_project_velocities |
@@ -40,8 +40,8 @@ static lw_status make_sources(const lw_model *model, const lw_compiled_desc *des
     if (desc->lanes == 0 && t->lanes < 4) t->lanes = 4;
     if (t->lanes != 1 && t->lanes != 4 && t->lanes != 8)
         return lwi_fail(error, LW_ERR_ARGUMENT, "lanes: expected 1, 4 or 8, found %d", t->lanes);
-    TRY(lwi_codegen_print_sources(model, functions, t->lanes > 1 ? t->lanes : 0, desc->allocator,
-                                  &t->generated, error));
+    TRY(lwi_codegen_print_sources(model, functions, t->lanes > 1 ? t->lanes : 0, partition,
+                                  desc->allocator, &t->generated, error));
     const bool closed = t->generated.closed, timed = t->generated.timed;
     const bool forward = !desc->rates_only && !timed && !t->generated.signals;
     snprintf(t->head, sizeof t->head,
@@ -69,23 +69,31 @@ static void find_key(const sources *t, const lwi_compiler *compiler, char key[LW
 
 // ------------------------------------------------------------------------------------------- loading
 
+/** What is loaded, and what it has to fit. */
+typedef struct loading {
+    const lw_compiled_info *info;
+    lwi_loaded *part;
+} loading;
+
 static lw_status load(void *object, const char *path, lw_error *error)
 {
-    lw_compiled *c = object;
-    c->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!c->library) {
+    const loading *l = object;
+    lwi_loaded *p = l->part;
+    p->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!p->library) {
         const char *reason = dlerror();
         return lwi_fail(error, LW_ERR_UNSUPPORTED, "what was compiled cannot be loaded: %s",
                         reason ? reason : path);
     }
-    c->calls = dlsym(c->library, LWI_CALLS_SYMBOL);
-    const lw_compiled_info *i = &c->info;
-    const lwi_calls *f = c->calls;
+    p->calls = dlsym(p->library, LWI_CALLS_SYMBOL);
+    const lw_compiled_info *i = l->info;
+    const lwi_calls *f = p->calls;
     if (f && f->version == LWI_CALLS_VERSION && f->nq == i->nq && f->nv == i->nv &&
         f->nx == i->nstate && f->nu == i->ninput && f->lanes == i->lanes)
         return LW_OK;
-    dlclose(c->library);
-    c->library = NULL;
+    dlclose(p->library);
+    p->library = NULL;
+    p->calls = NULL;
     return lwi_fail(error, LW_ERR_UNSUPPORTED, "%s is none of this model", path);
 }
 
@@ -106,14 +114,15 @@ static double predict(size_t letters)
     return 0.1 + 0.008 * kb * (1 + kb / 300);
 }
 
-static lw_status make_plan(const lw_model *model, const lw_compiled_desc *desc, plan *p,
-                           lw_compiled_info *info, lw_error *error)
+static lw_status make_plan(const lw_model *model, const lwi_partition *partition,
+                           const lw_compiled_desc *desc, plan *p, lw_compiled_info *info,
+                           lw_error *error)
 {
     const double began = lwi_clock();
     if (model->open) return lwi_fail(error, LW_ERR_MODEL, "%s", model->open);
     TRY(lwi_compiler_find(desc->compiler, &p->compiler, error));
     TRY(lwi_cache_open(desc->cache, &p->cache, error));
-    TRY(make_sources(model, desc, &p->all, error));
+    TRY(make_sources(model, partition, desc, &p->all, error));
     *info = (lw_compiled_info){.nq = model->tree_nq,
                                .nv = model->tree_nv,
                                .nstate = model->nstate,
@@ -128,29 +137,90 @@ static lw_status make_plan(const lw_model *model, const lw_compiled_desc *desc, 
     return LW_OK;
 }
 
-static lw_status build(lw_compiled *c, const plan *p, lw_error *error)
+static lw_status build(lwi_loaded *part, const plan *p, lw_compiled_info *info, lw_error *error)
 {
     const double began = lwi_clock();
+    loading to = {info, part};
     lwi_source_file files[GENERATED + 1];
     for (int i = 0; i < GENERATED; i++)
         files[i] = (lwi_source_file){.name = file_names[i], .text = p->all.generated.text[i]};
     files[GENERATED] = (lwi_source_file){
         .name = file_names[GENERATED], .head = p->all.head, .text = lwi_calls_source};
     const lw_status status =
-        lwi_build(files, GENERATED + 1, &p->compiler, &p->cache, p->key, load, c, error);
-    c->info.compiling = lwi_clock() - began;
+        lwi_build(files, GENERATED + 1, &p->compiler, &p->cache, p->key, load, &to, error);
+    info->compiling = lwi_clock() - began;
     return status;
+}
+
+static lw_status make_part(const lw_model *model, const lwi_partition *partition,
+                           const lw_compiled_desc *desc, lwi_loaded *part, lw_compiled_info *info,
+                           lw_error *error)
+{
+    plan p = {0};
+    loading to = {info, part};
+    lw_status status = make_plan(model, partition, desc, &p, info, error);
+    if (status == LW_OK && info->found) info->found = load(&to, p.path, NULL) == LW_OK;
+    if (status == LW_OK && !info->found) status = build(part, &p, info, error);
+    lwi_codegen_free_sources(&p.all.generated);
+    return status;
+}
+
+// A part without calls stays: it is not tried again.
+static int add_part(const lw_compiled *c, const lw_model *model, const lwi_partition *partition)
+{
+    lwi_loaded_parts *parts = c->parts;
+    const size_t size = (size_t)partition->n * sizeof *partition->code;
+    for (int i = 1; i < parts->n; i++)
+        if (parts->part[i].n == partition->n && !memcmp(parts->part[i].code, partition->code, size))
+            return parts->part[i].calls ? i : -1;
+    lwi_loaded *part = &parts->part[parts->n];
+    if (parts->n == LWI_LOADED_PARTS) return -1;
+    *part = (lwi_loaded){.n = partition->n, .code = lwi_allocate(&c->allocator, size)};
+    if (!part->code) return -1;
+    memcpy(part->code, partition->code, size);
+    lw_compiled_info info;
+    const lw_status status = make_part(model, partition, &c->how, part, &info, NULL);
+    if (status == LW_OK && !info.found) parts->compiling += info.compiling;
+    parts->n++;
+    return part->calls ? parts->n - 1 : -1;
+}
+
+int lwi_compiled_load(const lw_compiled *c, const lw_model *model, const lwi_partition *partition)
+{
+    pthread_mutex_lock(&c->parts->lock);
+    const int i = add_part(c, model, partition);
+    pthread_mutex_unlock(&c->parts->lock);
+    return i;
+}
+
+static lw_status copy_word(const lw_allocator *allocator, const char **word)
+{
+    if (!*word) return LW_OK;
+    char *copy = lwi_allocate(allocator, strlen(*word) + 1);
+    if (copy) strcpy(copy, *word);
+    *word = copy;
+    return copy ? LW_OK : LW_ERR_MEMORY;
 }
 
 static lw_status create(lw_compiled *c, const lw_model *model, const lw_compiled_desc *desc,
                         lw_error *error)
 {
-    plan p = {0};
-    lw_status status = make_plan(model, desc, &p, &c->info, error);
-    if (status == LW_OK && c->info.found) c->info.found = load(c, p.path, NULL) == LW_OK;
-    if (status == LW_OK && !c->info.found) status = build(c, &p, error);
-    lwi_codegen_free_sources(&p.all.generated);
-    return status;
+    c->how = *desc;
+    c->how.compiler = c->how.cache = NULL;
+    c->parts = lwi_allocate(&c->allocator, sizeof *c->parts);
+    if (!c->parts) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a compiled model");
+    memset(c->parts, 0, sizeof *c->parts);
+    pthread_mutex_init(&c->parts->lock, NULL);
+    c->how.compiler = desc->compiler;
+    lw_status status = copy_word(&c->allocator, &c->how.compiler);
+    c->how.cache = status == LW_OK ? desc->cache : NULL;
+    if (status == LW_OK) status = copy_word(&c->allocator, &c->how.cache);
+    if (status != LW_OK) return lwi_fail(error, status, "no memory for a compiled model");
+    TRY(make_part(model, NULL, desc, &c->parts->part[0], &c->info, error));
+    c->parts->n = 1;
+    c->calls = c->parts->part[0].calls;
+    c->model = desc->on_demand && c->calls->margins > 0 ? model : NULL;
+    return LW_OK;
 }
 
 lw_status lw_compiled_create(const lw_model *model, const lw_compiled_desc *desc, lw_compiled **out,
@@ -178,7 +248,7 @@ lw_status lw_compiled_predict(const lw_model *model, const lw_compiled_desc *des
     if (!model || !info) return lwi_fail(error, LW_ERR_ARGUMENT, "model or result is missing");
     plan p = {0};
     lw_compiled_info found = {0};
-    const lw_status status = make_plan(model, desc, &p, &found, error);
+    const lw_status status = make_plan(model, NULL, desc, &p, &found, error);
     lwi_codegen_free_sources(&p.all.generated);
     if (status != LW_OK) return status;
     if (!found.found) found.compiling = predict(found.letters);
@@ -186,17 +256,38 @@ lw_status lw_compiled_predict(const lw_model *model, const lw_compiled_desc *des
     return LW_OK;
 }
 
+static void destroy_parts(lw_compiled *c)
+{
+    if (!c->parts) return;
+    for (int i = 0; i < LWI_LOADED_PARTS; i++) {
+        lwi_loaded *p = &c->parts->part[i];
+        if (p->library) dlclose(p->library);
+        if (p->code) lwi_release(&c->allocator, p->code);
+    }
+    pthread_mutex_destroy(&c->parts->lock);
+    lwi_release(&c->allocator, c->parts);
+}
+
 void lw_compiled_destroy(lw_compiled *c)
 {
     if (!c) return;
-    if (c->library) dlclose(c->library);
+    destroy_parts(c);
     const lw_allocator allocator = c->allocator;
+    if (c->how.compiler) lwi_release(&allocator, (void *)c->how.compiler);
+    if (c->how.cache) lwi_release(&allocator, (void *)c->how.cache);
     lwi_release(&allocator, c);
 }
 
 lw_compiled_info lw_compiled_about(const lw_compiled *c)
 {
-    return c ? c->info : (lw_compiled_info){0};
+    if (!c) return (lw_compiled_info){0};
+    lw_compiled_info info = c->info;
+    pthread_mutex_lock(&c->parts->lock);
+    for (int i = 0; i < c->parts->n && c->calls->margins > 0; i++)
+        info.partitions += c->parts->part[i].calls != NULL;
+    info.compiling += c->parts->compiling;
+    pthread_mutex_unlock(&c->parts->lock);
+    return info;
 }
 
 // -------------------------------------------------------------------------------------------- calls
@@ -206,12 +297,107 @@ static lw_status status_of(int failed)
     return failed ? LW_ERR_SINGULAR : LW_OK;
 }
 
+// Code with a partition that is chosen at a state where the first one fails; NULL: there is none.
+static const lwi_calls *calls_at(const lw_compiled *c, double t, const double *q)
+{
+    lwi_arena arena;
+    lwi_partition partition;
+    double margin, sum = 0;
+    int i = -1;
+    if (!c->model) return NULL;
+    for (int k = 0; k < c->info.nq; k++) sum += 0 * q[k];
+    if (sum != 0) return NULL; // also NAN
+    lwi_arena_init(&arena, &c->allocator);
+    if (lwi_codegen_partition_at(c->model, t, q, &arena, &partition, &margin, NULL) == LW_OK &&
+        margin > 0)
+        i = lwi_compiled_load(c, c->model, &partition);
+    lwi_arena_free(&arena);
+    return i < 0 ? NULL : c->parts->part[i].calls;
+}
+
+// Calls one function of the table in a part, from arrays of one or of many states.
+typedef struct states {
+    const double *t, *tau, *x, *inputs;
+    double *q, *v; // of `project` they are results
+    double *qdot, *vdot, *xdot;
+} states;
+
+typedef enum call { FORWARD, RATES, PROJECT } call;
+
+static int call_one(const lwi_calls *f, call which, double t, const states *s)
+{
+    switch (which) {
+    case FORWARD:
+        return f->forward(s->q, s->v, s->tau, s->vdot);
+    case RATES:
+        return f->rates(t, s->q, s->v, s->x, s->inputs, s->qdot, s->vdot, s->xdot, NULL, NULL);
+    case PROJECT:
+        return f->project(t, s->q, s->v);
+    }
+    return 1;
+}
+
+static int call_many(const lwi_calls *f, call which, int n, const states *s, unsigned char *failed)
+{
+    switch (which) {
+    case FORWARD:
+        return f->forward_many(n, s->q, s->v, s->tau, s->vdot, failed);
+    case RATES:
+        return f->rates_many(n, s->t, s->q, s->v, s->x, s->inputs, s->qdot, s->vdot, s->xdot,
+                             failed);
+    case PROJECT:
+        return f->project_many(n, s->t, s->q, s->v, failed);
+    }
+    return 1;
+}
+
+static int one(const lw_compiled *c, call which, double t, const states *s)
+{
+    const int failed = call_one(c->calls, which, t, s);
+    const lwi_calls *other = failed ? calls_at(c, t, s->q) : NULL;
+    return other ? call_one(other, which, t, s) : failed;
+}
+
+static states from(const lw_compiled *c, const states *s, int k)
+{
+    const size_t nq = (size_t)k * (size_t)c->info.nq, nv = (size_t)k * (size_t)c->info.nv,
+                 nx = (size_t)k * (size_t)c->info.nstate, nu = (size_t)k * (size_t)c->info.ninput;
+#define AT(array, by) .array = s->array ? s->array + (by) : NULL
+    return (states){AT(t, k),  AT(tau, nv),  AT(x, nx),    AT(inputs, nu), AT(q, nq),
+                    AT(v, nv), AT(qdot, nq), AT(vdot, nv), AT(xdot, nx)};
+#undef AT
+}
+
+static lw_status many(const lw_compiled *c, call which, int count, const states *s,
+                      unsigned char *failed)
+{
+    enum { BLOCK = 64 };
+    unsigned char mark[BLOCK];
+    int any = 0;
+    if (!c->model) return status_of(call_many(c->calls, which, count, s, failed));
+    for (int k = 0; k < count; k += BLOCK) {
+        const int n = count - k < BLOCK ? count - k : BLOCK;
+        const states block = from(c, s, k);
+        unsigned char *bad = failed ? failed + k : mark;
+        if (!call_many(c->calls, which, n, &block, bad)) continue;
+        for (int i = 0; i < n; i++) {
+            const states state = from(c, &block, i);
+            const double t = state.t ? *state.t : 0;
+            const lwi_calls *other = bad[i] ? calls_at(c, t, state.q) : NULL;
+            if (other) bad[i] = call_one(other, which, t, &state) != 0;
+            any |= bad[i];
+        }
+    }
+    return status_of(any);
+}
+
 lw_status lw_compiled_forward_dynamics(const lw_compiled *c, const double *q, const double *v,
                                        const double *tau, double *vdot)
 {
     if (!c || !q || !v || !vdot) return LW_ERR_ARGUMENT;
     if (!c->calls->forward) return LW_ERR_UNSUPPORTED;
-    return status_of(c->calls->forward(q, v, tau, vdot));
+    const states s = {.q = (double *)q, .v = (double *)v, .tau = tau, .vdot = vdot};
+    return status_of(one(c, FORWARD, 0, &s));
 }
 
 lw_status lw_compiled_forward_dynamics_many(const lw_compiled *c, int count, const double *q,
@@ -220,7 +406,8 @@ lw_status lw_compiled_forward_dynamics_many(const lw_compiled *c, int count, con
 {
     if (!c || count < 0 || !q || !v || !vdot) return LW_ERR_ARGUMENT;
     if (!c->calls->forward) return LW_ERR_UNSUPPORTED;
-    return status_of(c->calls->forward_many(count, q, v, tau, vdot, failed));
+    const states s = {.q = (double *)q, .v = (double *)v, .tau = tau, .vdot = vdot};
+    return many(c, FORWARD, count, &s, failed);
 }
 
 static bool has_states(const lw_compiled *c, const double *x, const double *xdot)
@@ -233,7 +420,14 @@ lw_status lw_compiled_rates(const lw_compiled *c, double t, const double *q, con
                             double *xdot)
 {
     if (!c || !q || !v || !qdot || !vdot || !has_states(c, x, xdot)) return LW_ERR_ARGUMENT;
-    return status_of(c->calls->rates(t, q, v, x, inputs, qdot, vdot, xdot, NULL, NULL));
+    const states s = {.q = (double *)q,
+                      .v = (double *)v,
+                      .x = x,
+                      .inputs = inputs,
+                      .qdot = qdot,
+                      .vdot = vdot,
+                      .xdot = xdot};
+    return status_of(one(c, RATES, t, &s));
 }
 
 lw_status lw_compiled_rates_many(const lw_compiled *c, int count, const double *t, const double *q,
@@ -242,18 +436,28 @@ lw_status lw_compiled_rates_many(const lw_compiled *c, int count, const double *
 {
     if (!c || count < 0 || !t || !q || !v || !qdot || !vdot || !has_states(c, x, xdot))
         return LW_ERR_ARGUMENT;
-    return status_of(c->calls->rates_many(count, t, q, v, x, inputs, qdot, vdot, xdot, failed));
+    const states s = {.t = t,
+                      .q = (double *)q,
+                      .v = (double *)v,
+                      .x = x,
+                      .inputs = inputs,
+                      .qdot = qdot,
+                      .vdot = vdot,
+                      .xdot = xdot};
+    return many(c, RATES, count, &s, failed);
 }
 
 lw_status lw_compiled_project(const lw_compiled *c, double t, double *q, double *v)
 {
     if (!c || !q || !v) return LW_ERR_ARGUMENT;
-    return status_of(c->calls->project(t, q, v));
+    const states s = {.q = q, .v = v};
+    return status_of(one(c, PROJECT, t, &s));
 }
 
 lw_status lw_compiled_project_many(const lw_compiled *c, int count, const double *t, double *q,
                                    double *v, unsigned char *failed)
 {
     if (!c || count < 0 || !t || !q || !v) return LW_ERR_ARGUMENT;
-    return status_of(c->calls->project_many(count, t, q, v, failed));
+    const states s = {.t = t, .q = q, .v = v};
+    return many(c, PROJECT, count, &s, failed);
 }

@@ -2,12 +2,16 @@
 //
 // The state is x = (tree q, tree v, what the formulation adds, states of signals).  Coordinates, speeds and
 // signals have compiled rates; those of angles of cut joints and of the work are the formulation's, at the same speeds.
+#include "base/assert.h"
+#include "base/simd/lanes.h"
 #include "batch/batch.h"
+#include "codegen/sources.h"
 #include "compiled/compiled.h"
 #include "model/events.h"
 #include "simulate/simulation.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static bool finite(const double *x, int n)
@@ -20,39 +24,198 @@ static bool finite(const double *x, int n)
 /** One workspace's use of it. */
 typedef struct use {
     const lw_compiled *compiled;
-    double *v;        ///< [tree nv]
-    int angles;       ///< first in x
-    bool is_complete; ///< all rates are compiled; else the formulation adds some
+    double *v;          ///< [tree nv]
+    double *kept;       ///< [nx][LWI_LANES] rates of lanes that are done
+    double smallest;    ///< margin of a partition that is kept
+    int angles, states; ///< first in x
+    bool is_complete;   ///< all rates are compiled; else the formulation adds some
 } use;
 
-// The next evaluation by the formulation chooses its partition again: it has evaluated none of the states since the last one.
-static void clear_choice(void *discrete, size_t n)
+// ------------------------------------------------------------------------------- parts of a run
+
+// The partition is a discrete state of a run, or an instance, in addition to that of the formulation.  Before a step where its
+// margin, a sine or a relative length, is below `smallest`, one of those that the run had before is taken, with a margin larger by
+// BETTER.  Where there is none the formulation evaluates, until one has a margin of that size.  A compiler takes as long as thousands of steps: a new partition is made when the
+// formulation has evaluated so many steps as FIRST_PAUSE, twice as many for each further one.
+#define BETTER 1.5
+
+// Errors of speeds grow by the reciprocal of the margin.  Of mechanisms with margins that are small everywhere, for lengths
+// are very different, `smallest` is a part of that at the start of the model.
+#define LARGEST 0.3
+#define PART 0.5
+#define SMALLEST 3e-4
+
+// With less the speeds of a state are kept as they were integrated.
+#define FLOOR 0.1
+
+enum { VISITED = 12, FORMULATION = -1, FIRST_PAUSE = 300, SEARCHES = 64 };
+
+/** All zero: the first part, and nothing else was tried. */
+typedef struct part_choice {
+    double entry; ///< [s] of the first change
+    long steps;   ///< of the formulation, since the last new part
+    int changes;
+    short now;                        ///< number of the part, or FORMULATION
+    short nvisited, visited[VISITED]; ///< besides the first one
+} part_choice;
+
+_Static_assert(sizeof(part_choice) <= LWI_SOURCE_CHOICE, "the choice has no room");
+
+static part_choice *choice_of(const lwi_work *work, void *discrete)
 {
-    if (n) memset(discrete, 0, n);
+    if (work->ndiscrete == 0) return NULL;
+    LWI_ASSERT(work->ndiscrete >= LWI_SOURCE_CHOICE);
+    return (void *)((char *)discrete + work->ndiscrete - LWI_SOURCE_CHOICE);
 }
+
+// The next evaluation by the formulation chooses its partition again: it has evaluated none of the states since the last one.
+static void clear_choice(const lwi_work *work, void *discrete)
+{
+    if (work->ndiscrete) memset(discrete, 0, work->ndiscrete - LWI_SOURCE_CHOICE);
+}
+
+static int part_of(const lwi_work *work, void *discrete)
+{
+    const part_choice *choice = choice_of(work, discrete);
+    return choice ? choice->now : 0;
+}
+
+static const lwi_calls *calls_of(const lw_compiled *c, int part)
+{
+    return part == 0 ? c->calls : c->parts->part[part].calls;
+}
+
+static double margin_of(const lw_compiled *c, int part, double t, const double *q)
+{
+    return sqrt(fmax(0, calls_of(c, part)->margin(t, q)));
+}
+
+// Makes the speeds of x those that follow from the independent ones of the present part.
+static void complete_speeds(const use *mine, int part, double t, double *x)
+{
+    const lw_compiled_info *n = &mine->compiled->info;
+    double *v = x + n->nq, *rate = mine->kept;
+    const double *states = x + mine->states;
+    if (calls_of(mine->compiled, part)
+            ->rates(t, x, v, states, NULL, rate, rate + n->nq, rate + mine->states, mine->v, NULL))
+        return;
+    if (finite(mine->v, n->nv)) memcpy(v, mine->v, (size_t)n->nv * sizeof *v);
+}
+
+// The part of those that the run had with the largest margin at x, or -1.
+static int best_visited(const use *mine, const part_choice *choice, double t, const double *x,
+                        double *margin)
+{
+    int best = FORMULATION;
+    *margin = 0;
+    for (int i = -1; i < choice->nvisited; i++) {
+        const int part = i < 0 ? 0 : choice->visited[i];
+        const double its = part == choice->now ? 0 : margin_of(mine->compiled, part, t, x);
+        if (its > *margin) best = part, *margin = its;
+    }
+    return best;
+}
+
+// A new part, chosen at x; -1: there is none.
+static int new_part(const use *mine, const lwi_work *work, part_choice *choice, double t,
+                    const double *x)
+{
+    lwi_arena arena;
+    lwi_partition partition;
+    double squared = 0;
+    int part = FORMULATION;
+    if (choice->nvisited == VISITED) return FORMULATION;
+    lwi_arena_init(&arena, &work->arena.allocator);
+    const lw_status status =
+        lwi_codegen_partition_at(work->model, t, x, &arena, &partition, &squared, NULL);
+    if (status == LW_OK && sqrt(squared) >= mine->smallest)
+        part = lwi_compiled_load(mine->compiled, work->model, &partition);
+    lwi_arena_free(&arena);
+    for (int i = 0; i < choice->nvisited; i++)
+        if (choice->visited[i] == part) return part;
+    if (part > 0) choice->visited[choice->nvisited++] = (short)part, choice->steps = 0;
+    return part;
+}
+
+// Rates by this part from here on.
+static void take_part(const use *mine, part_choice *choice, int part, double margin, double t,
+                      double *x)
+{
+    if (choice->now >= 0 && margin >= FLOOR * mine->smallest)
+        complete_speeds(mine, choice->now, t, x);
+    if (!choice->changes++) choice->entry = t;
+    choice->now = (short)part;
+}
+
+// The formulation has evaluated another step: is it time to choose a new part?
+static bool is_due(part_choice *choice)
+{
+    const long pause = (long)FIRST_PAUSE << choice->nvisited;
+    return ++choice->steps >= pause && (choice->steps - pause) % SEARCHES == 0;
+}
+
+static lw_status pre_step(void *user, lwi_work *work, double t, double *x, bool *changed)
+{
+    const use *mine = user;
+    part_choice *choice = choice_of(work, work->discrete);
+    double other = 0, margin = 0;
+    if (!choice || !finite(x, work->layout.nx)) return LW_OK; // the next rates say what
+    if (choice->now != FORMULATION) {
+        margin = margin_of(mine->compiled, choice->now, t, x);
+        if (margin >= mine->smallest) return LW_OK;
+    }
+    int part = best_visited(mine, choice, t, x, &other);
+    if (!(other >= fmax(mine->smallest, BETTER * margin))) part = FORMULATION;
+    if (part == FORMULATION && choice->now == FORMULATION && is_due(choice))
+        part = new_part(mine, work, choice, t, x);
+    if (part == choice->now) return LW_OK;
+    take_part(mine, choice, part, margin, t, x);
+    *changed = true;
+    return LW_OK;
+}
+
+static void notice(const lwi_work *work, char *text, size_t size)
+{
+    const part_choice *choice = choice_of(work, work->discrete);
+    text[0] = 0;
+    if (choice && choice->changes)
+        snprintf(text, size,
+                 "compiled rates: the partition of closed loops was changed, first at t = %.6g s "
+                 "(changes: %d, partitions: %d)%s",
+                 choice->entry, choice->changes, 1 + choice->nvisited,
+                 choice->now == FORMULATION
+                     ? "; at the end the formulation evaluates, for no pivot is large enough"
+                     : "");
+}
+
+// --------------------------------------------------------------------------------------- rates
 
 static bool rates(void *user, lwi_work *work, double t, const double *x, const double *inputs,
                   double *xdot)
 {
     const use *mine = user;
-    const lw_compiled *c = mine->compiled;
-    const lw_compiled_info *n = &c->info;
-    const int nx = work->layout.nx, states = nx - n->nstate;
-    if (c->calls->rates(t, x, x + n->nq, x + states, inputs, xdot, xdot + n->nq, xdot + states,
-                        mine->v, xdot + mine->angles))
+    const lw_compiled_info *n = &mine->compiled->info;
+    const int nx = work->layout.nx, states = mine->states, part = part_of(work, work->discrete);
+    if (part == FORMULATION) return false;
+    if (calls_of(mine->compiled, part)
+            ->rates(t, x, x + n->nq, x + states, inputs, xdot, xdot + n->nq, xdot + states, mine->v,
+                    xdot + mine->angles))
         return false;
     if (!mine->is_complete &&
         work->formulation->rates_beside(work, t, x, mine->v, inputs, xdot) != LW_OK)
         return false;
     if (!finite(xdot, nx)) return false; // its message names what
-    clear_choice(work->discrete, work->ndiscrete);
+    clear_choice(work, work->discrete);
     return true;
 }
 
-static double margin(void *user, const double *x)
+static double margin(void *user, const lwi_work *work, double t, const double *x)
 {
     const use *mine = user;
-    return sqrt(fmax(0, mine->compiled->calls->margin(x)));
+    const int part = part_of(work, work->discrete);
+    if (part == FORMULATION) return -1;
+    if (mine->compiled->calls->timed) return 0; // of rows that depend on time it is not known
+    return margin_of(mine->compiled, part, t, x);
 }
 
 // Lanes with finite rates.
@@ -67,27 +230,71 @@ static unsigned finite_lanes(const double *xdot, int nx, int stride, unsigned la
     return lanes & good;
 }
 
+// Entries of some lanes from one array to another.
+static void copy_lanes(int nx, unsigned lanes, int stride, const double *from, int to_stride,
+                       double *to)
+{
+    for (int l = 0; lanes >> l; l++)
+        for (int i = 0; i < nx && (lanes >> l & 1u); i++)
+            to[i * to_stride + l] = from[i * stride + l];
+}
+
+// Those of the lanes that have the part of the first one.
+static unsigned same_part(const lwi_work *work, void *const *discrete, unsigned lanes, int *part)
+{
+    unsigned same = 0;
+    for (int l = 0; lanes >> l; l++) {
+        if (!(lanes >> l & 1u)) continue;
+        const int its = part_of(work, discrete ? discrete[l] : work->discrete);
+        if (!same) *part = its;
+        same |= (unsigned)(its == *part) << l;
+    }
+    return same;
+}
+
+// A block of lanes, each with its part: all lanes by each of these, which leaves those of others undefined.
+static unsigned block_in_lanes(const use *mine, const lwi_work *work, int stride, const double *t,
+                               const double *x, const double *const *inputs, double *xdot,
+                               unsigned lanes, void *const *discrete)
+{
+    const lw_compiled_info *n = &mine->compiled->info;
+    const int nx = work->layout.nx, states = mine->states;
+    unsigned done = 0, kept = 0;
+    while (lanes) {
+        int part = 0;
+        const unsigned now = same_part(work, discrete, lanes, &part);
+        lanes &= ~now;
+        if (part == FORMULATION) continue;
+        if (done & ~kept) copy_lanes(nx, done & ~kept, stride, xdot, LWI_LANES, mine->kept);
+        kept = done;
+        done |= now & ~calls_of(mine->compiled, part)
+                           ->rates_lanes(stride, t, x, x + n->nq * stride, x + states * stride,
+                                         inputs, xdot, xdot + n->nq * stride,
+                                         xdot + states * stride, xdot + mine->angles * stride);
+    }
+    copy_lanes(nx, kept, LWI_LANES, mine->kept, stride, xdot);
+    return done;
+}
+
 static unsigned rates_in_lanes(void *user, lwi_work *work, int stride, const double *t,
                                const double *x, const double *const *inputs, double *xdot,
-                               unsigned lanes)
+                               unsigned lanes, void *const *discrete)
 {
     const use *mine = user;
-    const lw_compiled *c = mine->compiled;
-    const lw_compiled_info *n = &c->info;
-    const int nx = work->layout.nx, states = nx - n->nstate, width = n->lanes;
-    unsigned done = lanes;
+    const int width = mine->compiled->info.lanes;
+    unsigned done = 0;
     if (!mine->is_complete || stride % width != 0) return 0;
     for (int l = 0; l < stride; l += width) {
-        const unsigned part = ((1u << width) - 1) << l;
-        if (!(lanes & part)) continue;
-        const double *q = x + l, *v = q + n->nq * stride;
-        double *rate = xdot + l;
-        done &= ~(c->calls->rates_lanes(stride, t + l, q, v, q + states * stride, inputs + l, rate,
-                                        rate + n->nq * stride, rate + states * stride,
-                                        rate + mine->angles * stride)
-                  << l);
+        const unsigned part = lanes >> l & ((1u << width) - 1);
+        if (!part) continue;
+        done |= block_in_lanes(mine, work, stride, t + l, x + l, inputs + l, xdot + l, part,
+                               discrete ? discrete + l : NULL)
+                << l;
     }
-    return finite_lanes(xdot, nx, stride, done);
+    done = finite_lanes(xdot, work->layout.nx, stride, done);
+    for (int l = 0; discrete && done >> l; l++)
+        if (done >> l & 1u) clear_choice(work, discrete[l]);
+    return done;
 }
 
 // Why the simulation cannot use it; NULL: it can.
@@ -112,11 +319,16 @@ static lw_status attach(lwi_work *work, const void *compiled)
     if (!u) return LW_ERR_MEMORY;
     *u = (use){.compiled = c,
                .v = LWI_PUSH(&work->arena, double, c->info.nv),
+               .kept = LWI_PUSH(&work->arena, double, work->layout.nx *LWI_LANES),
+               .states = work->layout.nx - c->info.nstate,
                .angles = c->info.nq + c->info.nv + work->model->carries_work,
                .is_complete = c->calls->angles >= 0 && !work->model->carries_work};
-    if (!u->v) return LW_ERR_MEMORY;
+    if (!u->v || !u->kept) return LW_ERR_MEMORY;
+    u->smallest = fmax(SMALLEST, fmin(LARGEST, PART * margin_of(c, 0, 0, work->model->tree_q0)));
     work->source = (lwi_rates_source){.rates = rates,
                                       .margin = margin,
+                                      .pre_step = c->calls->margins > 0 ? pre_step : NULL,
+                                      .notice = c->calls->margins > 0 ? notice : NULL,
                                       .rates_in_lanes = c->info.lanes > 1 ? rates_in_lanes : NULL,
                                       .user = u};
     return LW_OK;

@@ -108,11 +108,19 @@ typedef struct lwi_rates_source {
     /** The same of the states in `lanes`, x[i * stride + lane], each with its inputs.  @return the lanes that are done.
      *  NULL: one by one */
     unsigned (*rates_in_lanes)(void *user, lwi_work *, int stride, const double *t, const double *x,
-                               const double *const *inputs, double *xdot, unsigned lanes);
-    /** As lwi_formulation.margin, at the state x. */
-    double (*margin)(void *user, const double *x);
+                               const double *const *inputs, double *xdot, unsigned lanes,
+                               void *const *discrete);
+    /** As lwi_formulation.pre_step, before that one: may choose by which code the next rates are.  NULL: nothing to choose. */
+    lw_status (*pre_step)(void *user, lwi_work *, double t, double *x, bool *changed);
+    /** As lwi_formulation.margin, at the state x; negative: the formulation evaluates, and has it. */
+    double (*margin)(void *user, const lwi_work *, double t, const double *x);
+    /** As lwi_formulation.notice; NULL: that one. */
+    void (*notice)(const lwi_work *, char *text, size_t size);
     void *user;
 } lwi_rates_source;
+
+/** Bytes at the end of a discrete state that are the source's. */
+enum { LWI_SOURCE_CHOICE = 64 };
 
 /** Workspace of one formulation for one model.  Only its creation allocates. */
 struct lwi_work {
@@ -129,7 +137,8 @@ struct lwi_work {
     /** Discrete state, [ndiscrete] bytes, chosen by `pre_step`; all zero: not chosen yet, the next evaluation
      *  chooses.  A batch has one for each instance. */
     void *discrete;
-    size_t ndiscrete;
+    size_t
+        ndiscrete; ///< of formulations with `rates_beside`: 0, or with LWI_SOURCE_CHOICE more at the end
     int nkept; ///< numbers that `keep` of the formulation writes
     const unsigned char *
         mode; ///< [model nmode] of forces, set by the caller of steps; NULL: they follow from the state
@@ -263,11 +272,28 @@ static inline lw_status lwi_work_rates(lwi_work *work, double t, const double *x
     return work->formulation->rates(work, t, x, inputs, xdot);
 }
 
-/** As lwi_formulation.margin, at the state x of the last rates. */
-static inline double lwi_work_margin(lwi_work *work, const double *x)
+/** Pre-step of what evaluates the rates of steps. */
+static inline lw_status lwi_work_pre_step(lwi_work *work, double t, double *x, bool *changed)
 {
     const lwi_rates_source *s = &work->source;
-    if (s->rates) return s->margin(s->user, x);
+    bool by_source = false;
+    *changed = false;
+    if (s->rates && s->pre_step) {
+        const lw_status status = s->pre_step(s->user, work, t, x, &by_source);
+        if (status != LW_OK) return status;
+    }
+    const lw_status status =
+        work->formulation->pre_step ? work->formulation->pre_step(work, t, x, changed) : LW_OK;
+    *changed = *changed || by_source;
+    return status;
+}
+
+/** As lwi_formulation.margin, at the state (t, x) of the last rates. */
+static inline double lwi_work_margin(lwi_work *work, double t, const double *x)
+{
+    const lwi_rates_source *s = &work->source;
+    const double margin = s->rates ? s->margin(s->user, work, t, x) : -1;
+    if (margin >= 0) return margin;
     return work->formulation->margin ? work->formulation->margin(work) : 0;
 }
 

@@ -214,7 +214,7 @@ void lwi_sim_note_margin(lw_sim *sim, double t, const double *x)
 {
     lwi_crossing *c = &sim->crossing;
     if (t != sim->t || memcmp(x, sim->x, (size_t)sim->work->layout.nx * sizeof *x)) return;
-    c->margin = lwi_work_margin(sim->work, x);
+    c->margin = lwi_work_margin(sim->work, t, x);
     c->margin_time = t;
     c->margin_wanted = false;
 }
@@ -241,7 +241,7 @@ static bool is_independent(lw_sim *sim, double t0, const double *x0, double befo
         for (int k = 0; k < nx; k++) c->between[k] = x0[k] + part * (x1[k] - x0[k]);
         if (lwi_work_rates(sim->work, t, c->between, sim->inputs, c->between + nx) != LW_OK)
             return false;
-        const double margin = lwi_work_margin(sim->work, c->between);
+        const double margin = lwi_work_margin(sim->work, t, c->between);
         if (!(change <= SHORT * 0.5 * (last + margin) * pieces)) return false;
         last = margin;
     }
@@ -253,7 +253,7 @@ static bool is_safe(lw_sim *sim, double t0, const double *x0, double t1, const d
 {
     lwi_crossing *c = &sim->crossing;
     const double before = t0 == c->margin_time ? c->margin : 0, sampled = c->sampled_margin;
-    c->margin = lwi_work_margin(sim->work, x1);
+    c->margin = lwi_work_margin(sim->work, t1, x1);
     c->margin_time = t1;
     if (sim->monitor.count == 0 || !c->last.valid || !(sampled > 0)) return false;
     const double lower = fmin(before, c->margin), typical = lwi_crossing_typical(sim);

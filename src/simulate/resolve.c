@@ -393,8 +393,9 @@ void lwi_sim_add_warnings(lw_sim *sim)
     if (o->plan != LW_PLAN_AUTO && sim->work->segments) // batches, which have no segments, use it
         say(sim, "plan has no effect on steps: %s divides the long paths of this model in segments",
             o->formulation);
-    if (sim->work->formulation->notice)
-        sim->work->formulation->notice(sim->work, text, sizeof text);
+    void (*notice)(const lwi_work *, char *, size_t) =
+        sim->work->source.notice ? sim->work->source.notice : sim->work->formulation->notice;
+    if (notice) notice(sim->work, text, sizeof text);
     if (text[0]) say(sim, "%s", text);
     lwi_singular_start_message(sim, text, sizeof text);
     if (text[0]) say(sim, "%s", text);

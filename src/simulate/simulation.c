@@ -53,13 +53,12 @@ static lw_status rates(void *user, double t, const double *x, double *xdot)
 static lw_status pre_step(void *user, double t, double *x, bool *changed)
 {
     lw_sim *sim = user;
-    const lwi_formulation *f = sim->work->formulation;
     bool changed_too = false;
     if (sim->projection.active)
         TRY(lwi_projection_apply(&sim->projection, sim->work, lwi_sim_projection_limit(sim), t, x,
                                  sim->inputs, changed));
     lwi_sim_monitor(sim, t, x);
-    if (f->pre_step) TRY(f->pre_step(sim->work, t, x, &changed_too));
+    TRY(lwi_work_pre_step(sim->work, t, x, &changed_too));
     const bool limited = lwi_states_limit(sim->work, x);
     *changed = *changed || changed_too || limited;
     return LW_OK;

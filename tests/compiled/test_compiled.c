@@ -207,7 +207,7 @@ static void margins_are_squared_sines_and_lengths_of_lever_arms(void **state)
         const double lengths2 = (arm[0][0] * arm[0][0] + arm[0][1] * arm[0][1]);
         // that of the rocker is 1, of the coupler 2: its square relative to the mean of the loop
         const double length2 = 3 / (lengths2 + 1 + 4);
-        const double margin = c->calls->margin(q),
+        const double margin = c->calls->margin(0, q),
                      expected = fmin(cross * cross / lengths2, length2);
         if (!(fabs(margin - expected) < 1e-12)) fail_msg("%g: %g, %g", angle, margin, expected);
     }
@@ -412,7 +412,7 @@ static void speeds_of(const lw_model *model, const char *formulation, int i, dou
 }
 
 static void expect_batch(const lw_model *model, const char *formulation, int lanes, int threads,
-                         double (*expected)[MOST])
+                         double end, const char *step, int partitions, double (*expected)[MOST])
 {
     lw_options options;
     lw_batch *batch = NULL;
@@ -421,6 +421,7 @@ static void expect_batch(const lw_model *model, const char *formulation, int lan
     lw_options_default(&options);
     OK(lw_options_set(&options, "formulation", formulation, NULL));
     OK(lw_options_set(&options, "integrator", "dopri54", NULL));
+    OK(lw_options_set(&options, "step", step, NULL));
     const lw_batch_desc desc = {
         .options = &options, .instances = INSTANCES, .threads = threads, .lanes = lanes};
     if (lw_batch_create(model, &desc, &batch, &error) != LW_OK) fail_msg("%s", error.text);
@@ -430,17 +431,19 @@ static void expect_batch(const lw_model *model, const char *formulation, int lan
         speeds_of(model, formulation, i, q, v);
         OK(lw_batch_set_joints(batch, i, 0, q, v));
     }
-    OK(lw_batch_step(batch, 0.5));
+    OK(lw_batch_step(batch, end));
     for (int i = 0; i < INSTANCES; i++) {
         double x[MOST];
         lw_batch_get_state(batch, i, NULL, x);
         assert_memory_equal(x, expected[i], (size_t)lw_batch_state_size(batch, i) * sizeof *x);
     }
+    assert_true(lw_compiled_about(c).partitions >= partitions);
     lw_batch_destroy(batch);
     lw_compiled_destroy(c);
 }
 
-static void expect_same_bits(lw_model *model, const char *formulation)
+static void expect_same_bits(lw_model *model, const char *formulation, double end, const char *step,
+                             int partitions)
 {
     static double x[INSTANCES][MOST];
     double by_library[MOST];
@@ -454,19 +457,20 @@ static void expect_same_bits(lw_model *model, const char *formulation)
             lw_options_default(&options);
             OK(lw_options_set(&options, "formulation", formulation, NULL));
             OK(lw_options_set(&options, "integrator", "dopri54", NULL));
+            OK(lw_options_set(&options, "step", step, NULL));
             OK(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, NULL));
             if (k == 1) OK(lw_sim_use_compiled(sim, c));
             OK(lw_sim_set_joints(sim, 0, q, v));
-            OK(lw_sim_step(sim, 0.5));
+            OK(lw_sim_step(sim, end));
             lw_sim_get_state(sim, NULL, k ? x[i] : by_library);
             lw_sim_destroy(sim);
         }
         assert_memory_not_equal(x[i], by_library, 4 * sizeof *by_library);
         expect_close("batch", "state", x[i], by_library, 4, 1e-4);
     }
-    expect_batch(model, formulation, 1, 1, x);
-    expect_batch(model, formulation, 4, 1, x);
-    expect_batch(model, formulation, 8, 3, x);
+    expect_batch(model, formulation, 1, 1, end, step, partitions, x);
+    expect_batch(model, formulation, 4, 1, end, step, partitions, x);
+    expect_batch(model, formulation, 8, 3, end, step, partitions, x);
     lw_compiled_destroy(c);
     lw_model_destroy(model);
 }
@@ -476,10 +480,149 @@ static void instances_in_lanes_have_the_bits_of_single_runs(void **state)
     (void)state;
     skip_without_compiler();
     new_cache("batch");
-    expect_same_bits(four_bar(), "rcr");
-    expect_same_bits(read_model("examples/models/ur5.urdf", LW_BASE_AUTO), "aba");
-    expect_same_bits(forced_loop(), "rcr");
-    expect_same_bits(driven_by_forces("", "B.q0"), "aba");
+    expect_same_bits(four_bar(), "rcr", 0.5, "0.01", 1);
+    expect_same_bits(read_model("examples/models/ur5.urdf", LW_BASE_AUTO), "aba", 0.5, "0.01", 0);
+    expect_same_bits(forced_loop(), "rcr", 0.5, "0.01", 1);
+    expect_same_bits(driven_by_forces("", "B.q0"), "aba", 0.5, "0.01", 0);
+}
+
+// ---------------------------------------------------------------------------------------- partitions
+
+// A crank of 10 m on a slider: its angles are dependent at the start, for their lever arms are the longest, and the position
+// of the slider is independent, which it is not at the dead points of each revolution.
+static lw_model *slider_crank(void)
+{
+    return lwt_yaml(
+        "linkwork: 1\n"
+        "parameters: {a: 60 deg, x: 10*cos(a) + sqrt(400 - 100*sin(a)^2)}\n"
+        "bodies:\n"
+        "  crank: {mass: 3, inertia: [30, 30, 30, 0, 0, 0], position: [5*cos(a), 0, 5*sin(a)]}\n"
+        "  rod: {mass: 2, inertia: [60, 60, 60, 0, 0, 0], position: [5*cos(a) + x/2, 0, "
+        "5*sin(a)]}\n"
+        "  piston: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [x, 0, 0]}\n"
+        "joints:\n"
+        "  A: {type: revolute, between: [ground, crank], at: [0, 0, 0], axis: [0, 1, 0], qd: [3]}\n"
+        "  B: {type: revolute, between: [crank, rod], at: [10*cos(a), 0, 10*sin(a)], axis: [0, 1, "
+        "0]}\n"
+        "  C: {type: revolute, between: [rod, piston], at: [x, 0, 0], axis: [0, 1, 0], cut: "
+        "prefer}\n"
+        "  D: {type: prismatic, between: [ground, piston], at: [0, 0, 0], axis: [1, 0, 0]}\n");
+}
+
+static double energy_of(const lw_model *model)
+{
+    lw_sim *sim = simulation(model, "rcr", "1e-9");
+    const lw_observation *o;
+    OK(lw_sim_observe(sim, LW_OBSERVE_ENERGY, &o));
+    const double energy = o->kinetic + o->potential;
+    lw_sim_destroy(sim);
+    return energy;
+}
+
+static void a_run_takes_another_partition_at_dead_points(void **state)
+{
+    (void)state;
+    const double end = 60;
+    double x[MOST], expected[MOST];
+    skip_without_compiler();
+    new_cache("dead-points");
+    lw_model *model = slider_crank();
+    lw_compiled *c = compiled(model, desc_of(1, true));
+    lw_sim *by_library = simulation(model, "rcr", "1e-9"), *sim = simulation(model, "rcr", "1e-9");
+    OK(lw_sim_use_compiled(sim, c));
+    assert_int_equal(1, lw_compiled_about(c).partitions);
+    OK(lw_sim_step(sim, end));
+    OK(lw_sim_step(by_library, end));
+    lw_sim_get_state(sim, NULL, x);
+    lw_sim_get_state(by_library, NULL, expected);
+    assert_int_equal(2, lw_compiled_about(c).partitions);
+    expect_close("slider-crank", "state", x, expected, 6, 1e-5);
+    const lw_observation *o;
+    const double start = energy_of(model);
+    OK(lw_sim_observe(sim, LW_OBSERVE_ENERGY, &o));
+    const double energy = o->kinetic + o->potential;
+    // ten times as much as the library; 1 J with the first partition alone
+    if (!(fabs(energy - start) < 2e-4)) fail_msg("energy: %g J more", energy - start);
+    lw_sim_destroy(sim);
+    lw_sim_destroy(by_library);
+    lw_compiled_destroy(c);
+    lw_model_destroy(model);
+}
+
+// Instances have different speeds, so different partitions at a time.
+static void instances_take_their_own_partitions(void **state)
+{
+    (void)state;
+    skip_without_compiler();
+    new_cache("own-partitions");
+    expect_same_bits(slider_crank(), "rcr", 8, "1e-3", 2);
+}
+
+#define THIRD 1.0471975511965976 // pi / 3
+
+// Dead points of the crank, where the slider is at its end: known accelerations of the library.
+static void calls_take_another_partition_on_demand(void **state)
+{
+    (void)state;
+    enum { BAD = 7 };
+    static double q[STATES * MOST], v[STATES * MOST], a[STATES * MOST], rate[STATES * MOST];
+    static double one[MOST], qdot[MOST], before[MOST], expected[MOST], t[STATES];
+    unsigned char failed[STATES];
+    skip_without_compiler();
+    new_cache("on-demand");
+    lw_model *model = slider_crank();
+    lw_compiled_desc desc = desc_of(4, false);
+    lw_compiled *fixed = compiled(model, desc);
+    desc.on_demand = true;
+    lw_compiled *c = compiled(model, desc);
+    lw_dynamics *dynamics = NULL;
+    OK(lw_dynamics_create(model, NULL, &dynamics, NULL));
+    states(fixed, model, STATES, q, v);
+    int iq[3], iv[3], n;
+    for (int k = 0; k < 3; k++)
+        OK(lw_model_joint_tree(model, (lw_joint){k < 2 ? k : 3}, &iq[k], &n, &iv[k], &n));
+    double *bad_q = q + 3 * BAD, *bad_v = v + 3 * BAD;
+    bad_q[iq[0]] = THIRD;
+    bad_q[iq[1]] = -THIRD - asin(0.5 * sin(THIRD));
+    bad_q[iq[2]] = 30 - 5 - sqrt(400 - 75);
+    bad_v[iv[0]] = 3, bad_v[iv[1]] = -3, bad_v[iv[2]] = 0.5; // the last one is not consistent
+    memcpy(before, bad_q, 3 * sizeof *before);
+    assert_int_equal(LW_ERR_SINGULAR, lw_compiled_project(fixed, 0, bad_q, bad_v));
+    assert_memory_equal(before, bad_q, 3 * sizeof *before);
+    assert_true(bad_v[iv[2]] == 0.5);
+    assert_int_equal(LW_ERR_SINGULAR, lw_compiled_project_many(fixed, STATES, t, q, v, failed));
+    assert_true(failed[BAD] && bad_v[iv[2]] == 0.5);
+    OK(lw_compiled_project(c, 0, bad_q, bad_v));
+    assert_true(bad_v[iv[1]] == -3 && fabs(bad_v[iv[2]]) < 1e-12);
+    expect_close("crank", "speed", &bad_v[iv[0]], (double[]){2}, 1, 1e-12); // the rod has -1
+    assert_int_equal(LW_ERR_SINGULAR, lw_compiled_forward_dynamics(fixed, bad_q, bad_v, NULL, one));
+    OK(lw_compiled_forward_dynamics_many(c, STATES, q, v, NULL, a, failed));
+    for (int k = 0; k < STATES; k++) {
+        assert_int_equal(0, failed[k]);
+        OK(lw_forward_dynamics(dynamics, 0, q + 3 * k, v + 3 * k, NULL, NULL, expected));
+        expect_close("slider-crank", "acceleration", a + 3 * k, expected, 3, 1e-10);
+        OK(lw_compiled_forward_dynamics(c, q + 3 * k, v + 3 * k, NULL, one));
+        assert_memory_equal(one, a + 3 * k, 3 * sizeof *one);
+    }
+    OK(lw_compiled_rates_many(c, STATES, t, q, v, NULL, NULL, rate, a, NULL, NULL));
+    OK(lw_compiled_rates(c, 0, bad_q, bad_v, NULL, NULL, qdot, one, NULL));
+    assert_memory_equal(one, a + 3 * BAD, 3 * sizeof *one);
+    assert_memory_equal(qdot, rate + 3 * BAD, 3 * sizeof *qdot);
+    assert_int_equal(2, lw_compiled_about(c).partitions);
+    assert_int_equal(1, lw_compiled_about(fixed).partitions);
+    bad_q[0] = NAN;
+    assert_int_equal(LW_ERR_SINGULAR,
+                     lw_compiled_rates(c, 0, bad_q, bad_v, NULL, NULL, qdot, one, NULL));
+    lw_compiled_destroy(c);
+    desc.compiler = LW_C_COMPILER;
+    c = compiled(model, desc); // found again, both of them
+    OK(lw_compiled_forward_dynamics(c, before, v + 3 * BAD, NULL, one));
+    assert_true(lw_compiled_about(c).found && lw_compiled_about(c).compiling == 0);
+    assert_int_equal(2, lw_compiled_about(c).partitions);
+    lw_dynamics_destroy(dynamics);
+    lw_compiled_destroy(fixed);
+    lw_compiled_destroy(c);
+    lw_model_destroy(model);
 }
 
 static void simulations_that_cannot_use_it_say_why(void **state)
@@ -755,6 +898,9 @@ int main(void)
         cmocka_unit_test(forward_dynamics_of_models_with_signals_are_refused),
         cmocka_unit_test(prescribed_motions_and_modes_agree),
         cmocka_unit_test(instances_in_lanes_have_the_bits_of_single_runs),
+        cmocka_unit_test(a_run_takes_another_partition_at_dead_points),
+        cmocka_unit_test(instances_take_their_own_partitions),
+        cmocka_unit_test(calls_take_another_partition_on_demand),
         cmocka_unit_test(simulations_that_cannot_use_it_say_why),
         cmocka_unit_test(files_are_found_again_and_damaged_ones_built_again),
         cmocka_unit_test(a_folder_that_others_can_write_is_refused),

@@ -19,15 +19,16 @@ class Compiled:
     threads may call it at a time, and the interpreter's lock is released. With arrays of float64 and `out` a call
     allocates no arrays.
 
-    Where a dependent speed of a closed loop does not follow from the independent ones, the fixed choice of the generated code
-    (docs/codegen.md), a single call raises :class:`SingularError`; of many states these have rows of NaN.
+    Where a dependent speed of a closed loop does not follow from the independent ones that the generated code chose at the start,
+    code with another choice is compiled and loaded (docs/compiled.md). Where it follows from no others, a single call raises
+    :class:`SingularError`; of many states these have rows of NaN.
     """
 
     def __init__(self, model: Any, compiler: Optional[str] = None, cache: Optional[str] = None, lanes: int = 0) -> None:
         self.model = model
         self._how = (compiler, cache, lanes)
         words = [None if text is None else ffi.new("char[]", text.encode()) for text in (compiler, cache)]
-        desc = ffi.new("lw_compiled_desc *", {"lanes": lanes})
+        desc = ffi.new("lw_compiled_desc *", {"lanes": lanes, "on_demand": True})
         desc.compiler, desc.cache = [ffi.NULL if word is None else word for word in words]
         made, error = ffi.new("lw_compiled **"), ffi.new("lw_error *")
         check(lib.lw_compiled_create(model._handle, desc, made, error), error)
@@ -41,6 +42,11 @@ class Compiled:
         self.lanes = int(about.lanes)
         self.compiler = text_of(about.compiler)
         self._nq, self._nv, self._nx, self._nu = about.nq, about.nv, about.nstate, about.ninput
+
+    @property
+    def partitions(self) -> int:
+        """How many choices of independent speeds of closed loops are loaded; 0: there are no loops."""
+        return int(lib.lw_compiled_about(self._handle).partitions)
 
     def _rows(self, values: ArrayLike, n: int, count: int, what: str) -> Array:
         return numbers(values, (n,) if count < 0 else (count, n), what)

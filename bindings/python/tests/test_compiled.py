@@ -74,6 +74,39 @@ def test_arrays_of_the_caller(cache):
         compiled.forward_dynamics(q, v[:2])
 
 
+def slider_crank(crank):
+    """At an angle of a crank of 10 m with a rod of 20 m."""
+    c, s = np.cos(crank), np.sin(crank)
+    x = 10 * c + np.sqrt(400 - 100 * s * s)
+    return f"""linkwork: 1
+bodies:
+  crank: {{mass: 3, inertia: [30, 30, 30, 0, 0, 0], position: [{5 * c}, 0, {5 * s}]}}
+  rod: {{mass: 2, inertia: [60, 60, 60, 0, 0, 0], position: [{(10 * c + x) / 2}, 0, {5 * s}]}}
+  piston: {{mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [{x}, 0, 0]}}
+joints:
+  A: {{type: revolute, between: [ground, crank], at: [0, 0, 0], axis: [0, 1, 0]}}
+  B: {{type: revolute, between: [crank, rod], at: [{10 * c}, 0, {10 * s}], axis: [0, 1, 0]}}
+  C: {{type: revolute, between: [rod, piston], at: [{x}, 0, 0], axis: [0, 1, 0], cut: prefer}}
+  D: {{type: prismatic, between: [ground, piston], at: [0, 0, 0], axis: [1, 0, 0]}}
+"""
+
+
+def test_another_partition_at_a_dead_point(cache):
+    """The slider's position is independent in what is compiled first, and determines nothing where the crank is level."""
+    angle = np.pi / 3
+    model = lw.Model.from_string(slider_crank(angle))
+    compiled = model.compile(cache=cache, lanes=4)
+    assert compiled.partitions == 1
+    q, v = (np.tile(x, (6, 1)) for x in model.start())
+    at = [joint.tree_q.start for joint in model.joints if joint.name != "C"]
+    q[3, at] = angle, -angle - np.arcsin(np.sin(angle) / 2), 30 - 10 * np.cos(angle) - np.sqrt(400 - 100 * np.sin(angle) ** 2)
+    v[3, at] = 2, -3, 0
+    got = compiled.forward_dynamics(q, v)
+    assert compiled.partitions == 2
+    np.testing.assert_allclose(got, lw.Data(model).forward_dynamics(q, v), rtol=1e-9, atol=1e-9)
+    assert (compiled.forward_dynamics(q[3], v[3]) == got[3]).all()
+
+
 def test_states_that_fail_have_rows_of_nan(cache):
     model = lw.Model.from_string(FOUR_BAR)
     compiled = model.compile(cache=cache)

@@ -68,7 +68,7 @@ static lw_status prepare(lwi_work *work)
                                    d->cut.length, arena, d->momenta));
     }
 #undef GET
-    work->ndiscrete = sizeof(lwi_rcr_choice) + (size_t)model->tree_nv;
+    work->ndiscrete = sizeof(lwi_rcr_choice) + (size_t)model->tree_nv + LWI_SOURCE_CHOICE;
     work->ndiscrete += -work->ndiscrete % sizeof(double); // aligned, for arrays of them in batches
     LWI_ASSERT(work->ndiscrete % sizeof(double) == 0);
     work->nkept = KEPT_DEPENDENT + (model->tree_nv + KEPT_BITS - 1) / KEPT_BITS;
