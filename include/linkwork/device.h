@@ -26,8 +26,9 @@ typedef struct lw_device_batch_desc {
     int nmeasure;
     const int
         *measure; ///< [nmeasure] what is measured: entries of (q, v, x, mass centres [nbody][3])
-    const char *nvrtc;            ///< of cuda: path of the library; NULL: as the loader finds it
-    const char *compiler, *cache; ///< of cpu: as of lw_compiled_desc
+    const char *nvrtc;    ///< of cuda: path of the library; NULL: as the loader finds it
+    const char *compiler; ///< of cpu: as of lw_compiled_desc
+    const char *cache;    ///< of compiled kernels, as of lw_compiled_desc
     const lw_allocator *allocator;
 } lw_device_batch_desc;
 

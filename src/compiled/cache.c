@@ -72,10 +72,13 @@ lw_status lwi_cache_open(const char *given, lwi_cache *cache, lw_error *error)
 
 // ------------------------------------------------------------------------------------------- finding
 
-static bool file_of(const lwi_cache *cache, const char *key, char path[LWI_CACHE_PATH])
+static const char *const kinds[] = {".so", ".cubin"}; // of a processor, of a GPU
+
+static bool file_of(const lwi_cache *cache, const char *key, const char *kind,
+                    char path[LWI_CACHE_PATH])
 {
     char name[LWI_SHA256_SIZE + 8];
-    snprintf(name, sizeof name, "%s.so", key);
+    snprintf(name, sizeof name, "%s%s", key, kind);
     return cache->path[0] && join(path, cache->path, name);
 }
 
@@ -108,27 +111,50 @@ static bool is_whole(const char *bytes, size_t size)
     return !memcmp(end, MARK, MARK_SIZE) && !memcmp(end + MARK_SIZE, hash, LWI_SHA256_SIZE - 1);
 }
 
-static bool check(int file)
+// All bytes of a whole file, with the mark; NULL: it is not whole.
+static char *take(int file, const lw_allocator *allocator, size_t *size)
 {
     struct stat about;
-    if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode) || !is_private(&about)) return false;
-    if (about.st_size <= END || about.st_size > LARGEST) return false;
-    const size_t size = (size_t)about.st_size;
-    char *bytes = malloc(size);
-    const bool whole = bytes && read_all(file, bytes, size) && is_whole(bytes, size);
-    free(bytes);
-    return whole;
+    if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode) || !is_private(&about)) return NULL;
+    if (about.st_size <= END || about.st_size > LARGEST) return NULL;
+    *size = (size_t)about.st_size;
+    char *bytes = lwi_allocate(allocator, *size);
+    if (bytes && read_all(file, bytes, *size) && is_whole(bytes, *size)) {
+        futimens(file, NULL); // used: not among the oldest
+        return bytes;
+    }
+    if (bytes) lwi_release(allocator, bytes);
+    return NULL;
+}
+
+static char *open_and_take(const lwi_cache *cache, const char *key, const char *kind,
+                           const lw_allocator *allocator, char path[LWI_CACHE_PATH], size_t *size)
+{
+    if (!file_of(cache, key, kind, path)) return NULL;
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (file < 0) return NULL;
+    char *bytes = take(file, allocator, size);
+    close(file);
+    return bytes;
 }
 
 bool lwi_cache_find(const lwi_cache *cache, const char *key, char path[LWI_CACHE_PATH])
 {
-    if (!file_of(cache, key, path)) return false;
-    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (file < 0) return false;
-    const bool whole = check(file);
-    if (whole) futimens(file, NULL); // used: not among the oldest
-    close(file);
-    return whole;
+    lwi_arena arena; // an allocator that is NULL is malloc
+    size_t size;
+    lwi_arena_init(&arena, NULL);
+    char *bytes = open_and_take(cache, key, kinds[0], &arena.allocator, path, &size);
+    if (bytes) lwi_release(&arena.allocator, bytes);
+    return bytes != NULL;
+}
+
+bool lwi_cache_read(const lwi_cache *cache, const char *key, const lw_allocator *allocator,
+                    char **bytes, size_t *size)
+{
+    char path[LWI_CACHE_PATH];
+    *bytes = open_and_take(cache, key, kinds[1], allocator, path, size);
+    if (*bytes) *size -= END;
+    return *bytes != NULL;
 }
 
 // ------------------------------------------------------------------------------------------- keeping
@@ -173,7 +199,9 @@ static void remove_oldest(const char *folder)
     DIR *list = opendir(folder);
     for (struct dirent *entry; list && (entry = readdir(list));) {
         const char *dot = strrchr(entry->d_name, '.');
-        if (!dot || strcmp(dot, ".so") != 0 || !join(path, folder, entry->d_name)) continue;
+        if (!dot || (strcmp(dot, kinds[0]) != 0 && strcmp(dot, kinds[1]) != 0) ||
+            !join(path, folder, entry->d_name))
+            continue;
         if (stat(path, &about) != 0) continue;
         files++;
         const struct timespec t = about.st_mtim;
@@ -202,16 +230,35 @@ static void remove_abandoned(const char *folder)
     if (list) closedir(list);
 }
 
-void lwi_cache_keep(const lwi_cache *cache, const char *key, const char *built,
-                    char path[LWI_CACHE_PATH])
+static void keep(const lwi_cache *cache, const char *key, const char *kind, const char *built,
+                 char path[LWI_CACHE_PATH])
 {
-    if (file_of(cache, key, path) && !strncmp(built, cache->path, strlen(cache->path)) &&
+    if (file_of(cache, key, kind, path) && !strncmp(built, cache->path, strlen(cache->path)) &&
         finish(built) && rename(built, path) == 0) {
         remove_oldest(cache->path);
         remove_abandoned(cache->path);
     } else {
         snprintf(path, LWI_CACHE_PATH, "%s", built);
     }
+}
+
+void lwi_cache_keep(const lwi_cache *cache, const char *key, const char *built,
+                    char path[LWI_CACHE_PATH])
+{
+    keep(cache, key, kinds[0], built, path);
+}
+
+void lwi_cache_write(const lwi_cache *cache, const char *key, const char *bytes, size_t size)
+{
+    char folder[LWI_CACHE_PATH], built[LWI_CACHE_PATH], path[LWI_CACHE_PATH];
+    if (!cache->path[0] || lwi_cache_begin(cache, folder, NULL) != LW_OK) return;
+    const int file = join(built, folder, "code")
+                         ? open(built, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)
+                         : -1;
+    bool done = file >= 0 && write_all(file, bytes, size);
+    if (file >= 0) done = close(file) == 0 && done;
+    if (done) keep(cache, key, kinds[1], built, path);
+    lwi_cache_end(folder);
 }
 
 void lwi_cache_end(const char *folder)

@@ -19,6 +19,11 @@ typedef struct lwi_cache {
 lw_status lwi_cache_open(const char *given, lwi_cache *cache, lw_error *error);
 /** The path of a key's file, if it is there, this user's and whole. */
 bool lwi_cache_find(const lwi_cache *cache, const char *key, char path[LWI_CACHE_PATH]);
+/** The bytes of a key's file of code for a GPU, if it is there, this user's and whole; the caller releases them (lwi_release). */
+bool lwi_cache_read(const lwi_cache *cache, const char *key, const lw_allocator *allocator,
+                    char **bytes, size_t *size);
+/** Keeps such bytes, if that is possible. */
+void lwi_cache_write(const lwi_cache *cache, const char *key, const char *bytes, size_t size);
 /** A new private folder to build in: in the cache, or where files are temporary.
  *  @return LW_ERR_IO with the reason */
 lw_status lwi_cache_begin(const lwi_cache *cache, char folder[LWI_CACHE_PATH], lw_error *error);

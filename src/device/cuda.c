@@ -2,6 +2,7 @@
 //
 // The context is the primary one of the device, which other libraries in the process use, too.  Launches and copies are on
 // the default stream, and a launch is waited for.
+#include "compiled/cache.h"
 #include "device/device.h"
 #include "device/driver.h"
 
@@ -67,6 +68,27 @@ static lw_status load_kernels(gpu *g, const char *code, lw_error *error)
     return LW_OK;
 }
 
+// What was compiled before, else compiled and kept.
+static lw_status find_kernels(gpu *g, const lwi_cache *cache, const lwi_nvrtc *nvrtc,
+                              const char *source, int major, int minor,
+                              const lw_allocator *allocator, lw_error *error)
+{
+    char key[LWI_SHA256_SIZE], *code = NULL;
+    size_t size = 0;
+    lwi_nvrtc_key(nvrtc, source, major, minor, key);
+    lw_status status = LW_ERR_UNSUPPORTED;
+    if (lwi_cache_read(cache, key, allocator, &code, &size)) {
+        status = load_kernels(g, code, NULL);
+        lwi_release(allocator, code);
+    }
+    if (status == LW_OK) return LW_OK;
+    TRY(lwi_nvrtc_compile(nvrtc, source, major, minor, allocator, &code, &size, error));
+    status = load_kernels(g, code, error);
+    if (status == LW_OK) lwi_cache_write(cache, key, code, size);
+    lwi_release(allocator, code);
+    return status;
+}
+
 // The context of the caller's thread is as before when a call returns.
 static lw_status enter(const gpu *g, lw_error *error)
 {
@@ -85,20 +107,18 @@ static lw_status cuda_open(lwi_device *d, const lw_device_batch_desc *desc, cons
 {
     int major = 0, minor = 0;
     lwi_nvrtc nvrtc;
-    char *code = NULL;
     gpu *g = d->own = lwi_allocate(&d->allocator, sizeof *g);
     if (!g) return lwi_fail(error, LW_ERR_MEMORY, "device cuda: no memory");
     memset(g, 0, sizeof *g);
     TRY(lwi_cuda_driver_load(&g->driver, error));
     TRY(find_device(d, g, &major, &minor, error));
     TRY(lwi_nvrtc_load(desc->nvrtc, &nvrtc, error));
-    TRY(lwi_nvrtc_compile(&nvrtc, source, major, minor, &d->allocator, &code, error));
-    lw_status status = check(g, g->driver.retain(&g->context, g->device), "no context", error);
-    g->retained = status == LW_OK;
-    if (status == LW_OK) status = enter(g, error);
-    if (status == LW_OK) status = leave(g, load_kernels(g, code, error));
-    lwi_release(&d->allocator, code);
-    return status;
+    lwi_cache cache;
+    TRY(lwi_cache_open(desc->cache, &cache, error));
+    TRY(check(g, g->driver.retain(&g->context, g->device), "no context", error));
+    g->retained = true;
+    TRY(enter(g, error));
+    return leave(g, find_kernels(g, &cache, &nvrtc, source, major, minor, &d->allocator, error));
 }
 
 static void cuda_close(lwi_device *d)

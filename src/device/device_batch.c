@@ -1,8 +1,9 @@
 // device_batch.c -- the arrays of many instances on a device, and launches of their kernels.
 #include "base/assert.h"
+#include "codegen/refuse.h"
 #include "codegen/sources.h"
 #include "device/device.h"
-#include "model/events.h"
+#include "model/impulses.h"
 #include "simulate/options.h"
 
 #include <limits.h>
@@ -80,10 +81,19 @@ static lw_status check_model(lw_device_batch *b, const lw_model *m)
     const lwi_description *d = &m->desc;
     if (d->nevent > 0) return refuse(b, m, "event", d->event[0].name, d->event[0].place);
     if (d->nimpulse > 0) return refuse(b, m, "impulse", d->impulse[0].name, d->impulse[0].place);
-    if (!lwi_has_events(m) && !m->jumps) return LW_OK;
-    return lwi_fail(&b->error, LW_ERR_UNSUPPORTED,
-                    "events and impulses of functions do not happen on a device: expected a model "
-                    "without them");
+    for (int i = 0; i < d->nfunction; i++)
+        if (d->function[i].type == LW_FUNCTION_RELAY)
+            return lwi_fail(&b->error, LW_ERR_UNSUPPORTED,
+                            "signal '%s' switches at events: on a device expected a model without",
+                            d->function[i].name);
+    const int jumps = lwi_model_first_jump(m);
+    return jumps < 0
+               ? LW_OK
+               : lwi_fail_at(&b->error, LW_ERR_UNSUPPORTED, d->source,
+                             lwi_joint_place(m, jumps).line, lwi_joint_place(m, jumps).column,
+                             "joint '%s': the rate of its motion jumps, an impact: on a device "
+                             "expected a model without",
+                             m->joint[jumps].name);
 }
 
 static lw_status check_measures(lw_device_batch *b, const lw_device_batch_desc *desc)

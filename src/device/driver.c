@@ -73,14 +73,15 @@ static lw_status refuse(const lwi_nvrtc *nvrtc, lwi_nvrtc_program *program, int 
 }
 
 static lw_status take_code(const lwi_nvrtc *nvrtc, lwi_nvrtc_program *program,
-                           const lw_allocator *allocator, char **code, lw_error *error)
+                           const lw_allocator *allocator, char **code, size_t *size,
+                           lw_error *error)
 {
-    size_t size = 0;
-    int result = nvrtc->code_size(program, &size);
-    if (result != 0 || size == 0)
+    *size = 0;
+    int result = nvrtc->code_size(program, size);
+    if (result != 0 || *size == 0)
         return lwi_fail(error, LW_ERR_UNSUPPORTED, "device cuda: NVRTC has no code (error %d)",
                         result);
-    *code = lwi_allocate(allocator, size);
+    *code = lwi_allocate(allocator, *size);
     if (!*code) return lwi_fail(error, LW_ERR_MEMORY, "device cuda: no memory for the code");
     result = nvrtc->code(program, *code);
     if (result == 0) return LW_OK;
@@ -88,11 +89,35 @@ static lw_status take_code(const lwi_nvrtc *nvrtc, lwi_nvrtc_program *program,
     return lwi_fail(error, LW_ERR_UNSUPPORTED, "device cuda: NVRTC has no code (error %d)", result);
 }
 
-lw_status lwi_nvrtc_compile(const lwi_nvrtc *nvrtc, const char *source, int major, int minor,
-                            const lw_allocator *allocator, char **code, lw_error *error)
+enum { ARCHITECTURE = 48 };
+
+static void name_architecture(int major, int minor, char name[ARCHITECTURE])
 {
-    char architecture[48];
-    snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d%d", major, minor);
+    snprintf(name, ARCHITECTURE, "--gpu-architecture=sm_%d%d", major, minor);
+}
+
+void lwi_nvrtc_key(const lwi_nvrtc *nvrtc, const char *source, int major, int minor,
+                   char key[LWI_SHA256_SIZE])
+{
+    char architecture[ARCHITECTURE], version[48] = "NVRTC";
+    int number[2] = {0};
+    lwi_sha256 hash;
+    name_architecture(major, minor, architecture);
+    if (nvrtc->version(&number[0], &number[1]) == 0)
+        snprintf(version, sizeof version, "NVRTC %d.%d", number[0], number[1]);
+    lwi_sha256_begin(&hash);
+    lwi_sha256_add(&hash, source, strlen(source) + 1);
+    lwi_sha256_add(&hash, architecture, strlen(architecture) + 1);
+    lwi_sha256_add(&hash, version, strlen(version) + 1);
+    lwi_sha256_end(&hash, key);
+}
+
+lw_status lwi_nvrtc_compile(const lwi_nvrtc *nvrtc, const char *source, int major, int minor,
+                            const lw_allocator *allocator, char **code, size_t *size,
+                            lw_error *error)
+{
+    char architecture[ARCHITECTURE];
+    name_architecture(major, minor, architecture);
     const char *const options[] = {architecture};
     lwi_nvrtc_program *program;
     int result = nvrtc->create(&program, source, "model.cu", 0, NULL, NULL);
@@ -100,7 +125,7 @@ lw_status lwi_nvrtc_compile(const lwi_nvrtc *nvrtc, const char *source, int majo
         return lwi_fail(error, LW_ERR_UNSUPPORTED, "device cuda: NVRTC does not begin (error %d)",
                         result);
     result = nvrtc->compile(program, LWI_COUNT(options), options);
-    const lw_status status = result == 0 ? take_code(nvrtc, program, allocator, code, error)
+    const lw_status status = result == 0 ? take_code(nvrtc, program, allocator, code, size, error)
                                          : refuse(nvrtc, program, result, allocator, error);
     nvrtc->destroy(&program);
     return status;

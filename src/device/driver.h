@@ -5,6 +5,7 @@
 #define LWI_DEVICE_DRIVER_H
 
 #include "base/base.h"
+#include "base/sha256.h"
 
 typedef unsigned long long lwi_cuda_address; ///< CUdeviceptr
 typedef struct lwi_cuda_context lwi_cuda_context;
@@ -53,6 +54,7 @@ enum { LWI_CUDA_OUT_OF_MEMORY = 2, LWI_CUDA_NO_DEVICE = 100 }; ///< CUDA_ERROR_.
       (lwi_nvrtc_program * program, int noption, const char *const *option))                       \
     X(log_size, "nvrtcGetProgramLogSize", (lwi_nvrtc_program * program, size_t * size))            \
     X(log, "nvrtcGetProgramLog", (lwi_nvrtc_program * program, char *text))                        \
+    X(version, "nvrtcVersion", (int *major, int *minor))                                           \
     X(code_size, "nvrtcGetCUBINSize", (lwi_nvrtc_program * program, size_t * size))                \
     X(code, "nvrtcGetCUBIN", (lwi_nvrtc_program * program, char *code))
 
@@ -73,10 +75,14 @@ typedef struct lwi_nvrtc {
 lw_status lwi_cuda_driver_load(lwi_cuda_driver *driver, lw_error *error);
 /** Loads libnvrtc, from `path` if that is not NULL. */
 lw_status lwi_nvrtc_load(const char *path, lwi_nvrtc *nvrtc, lw_error *error);
+/** The key of the code in the cache: of all on which it depends. */
+void lwi_nvrtc_key(const lwi_nvrtc *nvrtc, const char *source, int major, int minor,
+                   char key[LWI_SHA256_SIZE]);
 /** Compiles for a compute capability.
- *  @param code  out; the caller releases it (lwi_release)
+ *  @param code  [size] out; the caller releases it (lwi_release)
  *  @return LW_ERR_UNSUPPORTED with the first lines of the compiler's log; LW_ERR_MEMORY */
 lw_status lwi_nvrtc_compile(const lwi_nvrtc *nvrtc, const char *source, int major, int minor,
-                            const lw_allocator *allocator, char **code, lw_error *error);
+                            const lw_allocator *allocator, char **code, size_t *size,
+                            lw_error *error);
 
 #endif

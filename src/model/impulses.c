@@ -93,6 +93,13 @@ static double next_jump(const lw_model *model, double t)
     return next;
 }
 
+int lwi_model_first_jump(const lw_model *model)
+{
+    for (int j = 0; j < model->njoint; j++)
+        if (isfinite(joint_next_jump(model, &model->joint[j], 0))) return j;
+    return -1;
+}
+
 lwi_impact_time lwi_model_next_impact(const lw_model *model, double t)
 {
     const lwi_description *d = &model->desc;

@@ -10,6 +10,9 @@ lw_status lwi_impulse_check(const lwi_description *desc, const lw_impulse_desc *
 /** Sorts the impulses by time, and sets model->jumps; after the joints. */
 void lwi_compile_impulses(lw_model *model);
 
+/** The first joint with a jump in the rate of a drive, mount or length; -1: there is none. */
+int lwi_model_first_jump(const lw_model *model);
+
 /** A time at which velocities jump. */
 typedef struct lwi_impact_time {
     double t;     ///< INFINITY: never again

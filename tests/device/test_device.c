@@ -6,6 +6,8 @@
 #include "support/given.h"
 #include "support/random_model.h"
 
+#include <glob.h>
+
 enum { N = 130, MOST = 64, BODIES = 32 };
 
 static int (*left)(void);
@@ -233,7 +235,8 @@ static void what_is_missing_is_said(void **state)
     lw_model *model = read_model("examples/models/four_bar.yaml", LW_BASE_AUTO);
     for (int i = 0; i < LWI_COUNT(broken); i++) {
         setenv(broken[i].name, broken[i].value, 1);
-        refused(model, broken[i].status, broken[i].words, (lw_device_batch_desc){.device = "cuda"});
+        refused(model, broken[i].status, broken[i].words, // nothing is found
+                (lw_device_batch_desc){.device = "cuda", .cache = ""});
         unsetenv(broken[i].name);
     }
     refused(model, LW_ERR_UNSUPPORTED, "device cuda:1: the driver has 1 devices",
@@ -293,7 +296,51 @@ static void what_is_missing_is_said(void **state)
         "functions: {push: {type: ramp, rate: 1, from: 0.5}}\n"
         "joints: {j: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, 1, 0], "
         "mount: {shift: [push, 0, 0]}}}\n");
-    refused(model, LW_ERR_UNSUPPORTED, "impulses", (lw_device_batch_desc){.device = "cpu"});
+    assert_int_equal(4,
+                     refused(model, LW_ERR_UNSUPPORTED, "joint 'j': the rate of its motion jumps",
+                             (lw_device_batch_desc){.device = "cpu"}));
+    lw_model_destroy(model);
+}
+
+// What NVRTC compiled is found again by the text, its version and the GPU, and compiled again where it is damaged.
+static void kernels_of_a_gpu_are_kept(void **state)
+{
+    (void)state;
+    char cache[300], pattern[320];
+    glob_t files;
+    need();
+    snprintf(cache, sizeof cache, "%s/kept", folder);
+    lw_model *model = read_model("examples/models/four_bar.yaml", LW_BASE_AUTO);
+    const lw_device_batch_desc desc = {.device = "cuda", .cache = cache};
+    lw_device_batch_destroy(make(model, desc));
+    snprintf(pattern, sizeof pattern, "%s/*", cache);
+    assert_int_equal(0, glob(pattern, 0, NULL, &files));
+    assert_int_equal(1, files.gl_pathc);
+    assert_non_null(strstr(files.gl_pathv[0], ".cubin"));
+    setenv("FAKE_CUDA_BROKEN", "1", 1); // it does not compile
+    lw_device_batch *b = make(model, desc);
+    assert_int_equal(LW_OK, lw_device_batch_step(b, 0.1));
+    lw_device_batch_destroy(b);
+    refused(model, LW_ERR_UNSUPPORTED, "what the compiler says",
+            (lw_device_batch_desc){.device = "cuda", .cache = cache, .single_precision = true});
+    setenv("FAKE_CUDA_MINOR", "5", 1);
+    refused(model, LW_ERR_UNSUPPORTED, "what the compiler says", desc);
+    unsetenv("FAKE_CUDA_MINOR");
+    setenv("FAKE_CUDA_MAJOR", "8", 1);
+    refused(model, LW_ERR_UNSUPPORTED, "what the compiler says", desc);
+    unsetenv("FAKE_CUDA_MAJOR");
+    FILE *file = fopen(files.gl_pathv[0], "r+b");
+    assert_non_null(file);
+    fseek(file, 100, SEEK_SET);
+    const int byte = fgetc(file);
+    fseek(file, 100, SEEK_SET);
+    fputc(byte ^ 1, file);
+    fclose(file);
+    refused(model, LW_ERR_UNSUPPORTED, "what the compiler says", desc);
+    unsetenv("FAKE_CUDA_BROKEN");
+    lw_device_batch_destroy(make(model, desc));
+    globfree(&files);
+    assert_int_equal(0, left());
     lw_model_destroy(model);
 }
 
@@ -303,6 +350,7 @@ int main(void)
         cmocka_unit_test(devices_agree),
         cmocka_unit_test(intervals_and_floats),
         cmocka_unit_test(what_is_missing_is_said),
+        cmocka_unit_test(kernels_of_a_gpu_are_kept),
     };
     return cmocka_run_group_tests(tests, load_fakes, remove_folder);
 }
