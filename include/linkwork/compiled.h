@@ -29,6 +29,10 @@ typedef struct lw_compiled_desc {
     /** The functions below, too, generate, compile and load another partition of the speeds of closed loops where a pivot
      *  of the first one is small; the model must then outlive the object.  Simulations and batches do so by their models. */
     bool on_demand;
+    /** Asked while a compiler runs, NULL: none.  Not 0: the compiler is ended, and what waits for it returns
+     *  LW_ERR_INTERRUPTED. */
+    int (*interrupt)(void *user);
+    void *interrupt_user;
     const lw_allocator *allocator;
 } lw_compiled_desc;
 
@@ -49,7 +53,7 @@ typedef struct lw_compiled_info {
 /** Generates, compiles and loads the dynamics of a model, which is not used afterwards (see on_demand).
  *  @param desc  may be NULL
  *  @return LW_ERR_UNSUPPORTED: of what no code is generated, with its name; there is no compiler, or it fails, with its first
- *          message; LW_ERR_IO: the folder is refused; LW_ERR_MEMORY */
+ *          message; LW_ERR_IO: the folder is refused; LW_ERR_INTERRUPTED; LW_ERR_MEMORY */
 LW_API lw_status lw_compiled_create(const lw_model *model, const lw_compiled_desc *desc,
                                     lw_compiled **compiled, lw_error *error);
 /** What lw_compiled_create would find or do, without compiling; `compiling` is an estimate from the length of the text.
@@ -102,8 +106,7 @@ LW_API lw_status lw_compiled_project_many(const lw_compiled *compiled, int count
  *          the tree (LW_FORMULATION_COMPILED), or momenta */
 LW_API lw_status lw_sim_use_compiled(lw_sim *sim, const lw_compiled *compiled);
 /** The same of the instances of a batch, several in lanes; they have the bits of single simulations.
- *  @return LW_ERR_UNSUPPORTED, with the reason in lw_batch_error: also instances with different parameters of the model, or with
- *          separate simulations (lw_batch_desc.options) */
+ *  @return LW_ERR_UNSUPPORTED, with the reason in lw_batch_error: also instances with different parameters of the model */
 LW_API lw_status lw_batch_use_compiled(lw_batch *batch, const lw_compiled *compiled);
 /** The same of all runs of a sweep, before lw_sweep_run: one compiled model for all of them.
  *  @return LW_ERR_UNSUPPORTED, with the reason in lw_sweep_error: also a parameter of the model varies, with its name */

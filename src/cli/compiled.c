@@ -13,13 +13,14 @@
 // Seconds that the whole run takes, from a part of it.
 static double run_time(lw_sim *sim, double duration)
 {
-    const double began = stopwatch_wall();
+    const double began = stopwatch_wall(),
+                 began_here = stopwatch(); // of this thread: others do not delay it
     double t = 1e-4 * duration;
     while (lw_sim_step(sim, t) == LW_OK && stopwatch_wall() - began < TRIAL &&
            t < TRIAL_PART * duration)
         t *= 2;
     const double passed = lw_sim_time(sim);
-    return passed > 0 ? (stopwatch_wall() - began) * duration / passed : 0;
+    return passed > 0 ? (stopwatch() - began_here) * duration / passed : 0;
 }
 
 static cli_exit refuse(const cli_arguments *a, const lw_error *why)
@@ -128,7 +129,10 @@ static cli_exit compile_for(const cli_arguments *a, user *u, const lw_compiled_d
     lw_error error = {0};
     lw_status status = LW_OK;
     if (on || (automatic && worth(a, u, how))) {
+        cli_catch_signals();
         status = lw_compiled_create(u->model, how, compiled, &error);
+        if (status == LW_ERR_INTERRUPTED)
+            return cli_complain(CLI_FAILED, "%s: %s; nothing is written", a->operand, error.text);
         if (status == LW_OK) status = create(u, *compiled, &error);
         if (status == LW_OK) return CLI_DONE;
         lw_compiled_destroy(*compiled);
@@ -158,7 +162,7 @@ static bool is_found(const cli_arguments *a, const user *u, const lw_compiled_de
 cli_exit cli_compiled_create(const cli_arguments *a, const lw_model *model, const lw_sim_desc *desc,
                              lw_options *options, lw_sim **sim, lw_compiled **compiled)
 {
-    const lw_compiled_desc how = {.lanes = 1, .rates_only = true};
+    const lw_compiled_desc how = {.lanes = 1, .rates_only = true, .interrupt = cli_is_stopped};
     user u = {create_sim, use_in_sim, destroy_sim, model, options, .of_sim = desc};
     const cli_exit code = compile_for(a, &u, &how, is_worth_in_run, compiled);
     *sim = u.sim;
@@ -169,7 +173,8 @@ cli_exit cli_compiled_sweep(const cli_arguments *a, const lw_model *model,
                             const lw_batch_desc *desc, lw_options *options, lw_sweep **sweep,
                             lw_compiled **compiled)
 {
-    const lw_compiled_desc how = {.lanes = a->lanes, .rates_only = true};
+    const lw_compiled_desc how = {
+        .lanes = a->lanes, .rates_only = true, .interrupt = cli_is_stopped};
     user u = {create_sweep, use_in_sweep, destroy_sweep, model, options, .of_sweep = desc};
     const cli_exit code = compile_for(a, &u, &how, is_found, compiled);
     *sweep = u.sweep;

@@ -121,6 +121,8 @@ static lw_status make_plan(const lw_model *model, const lwi_partition *partition
     const double began = lwi_clock();
     if (model->open) return lwi_fail(error, LW_ERR_MODEL, "%s", model->open);
     TRY(lwi_compiler_find(desc->compiler, &p->compiler, error));
+    p->compiler.interrupt = desc->interrupt;
+    p->compiler.interrupt_user = desc->interrupt_user;
     TRY(lwi_cache_open(desc->cache, &p->cache, error));
     TRY(make_sources(model, partition, desc, &p->all, error));
     *info = (lw_compiled_info){.nq = model->tree_nq,

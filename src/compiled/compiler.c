@@ -4,11 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -18,17 +20,27 @@ const char lwi_compiler_flags[] =
 
 // ----------------------------------------------------------------------------------------- calling
 
-// Starts it with its output in `output` and without input.  0 or the reason.
-static int start(char *const *arguments, int output, pid_t *child)
+// Starts it with its output in `output` and without input; `apart`: in a separate process group, with all that it starts.
+// 0 or the reason.
+static int start(char *const *arguments, int output, bool apart, pid_t *child)
 {
     posix_spawn_file_actions_t actions;
+    posix_spawnattr_t group;
     int reason = posix_spawn_file_actions_init(&actions);
     if (reason) return reason;
-    reason = posix_spawn_file_actions_adddup2(&actions, output, 1);
+    reason = posix_spawnattr_init(&group);
+    if (reason) {
+        posix_spawn_file_actions_destroy(&actions);
+        return reason;
+    }
+    if (apart) reason = posix_spawnattr_setflags(&group, POSIX_SPAWN_SETPGROUP);
+    if (!reason) reason = posix_spawnattr_setpgroup(&group, 0);
+    if (!reason) reason = posix_spawn_file_actions_adddup2(&actions, output, 1);
     if (!reason) reason = posix_spawn_file_actions_adddup2(&actions, output, 2);
     // last: where the caller has closed its input, `output` may be 0
     if (!reason) reason = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    if (!reason) reason = posix_spawnp(child, arguments[0], &actions, NULL, arguments, environ);
+    if (!reason) reason = posix_spawnp(child, arguments[0], &actions, &group, arguments, environ);
+    posix_spawnattr_destroy(&group);
     posix_spawn_file_actions_destroy(&actions);
     return reason;
 }
@@ -40,6 +52,24 @@ static int wait_for(pid_t child)
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR) return 0;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+// The same, and ends the process group of the child when the caller requires it: then -1.
+static int wait_or_end(const lwi_compiler *c, pid_t child)
+{
+    static const struct timespec pause = {.tv_nsec = 20000000};
+    siginfo_t about = {0};
+    while (c->interrupt && !c->interrupt(c->interrupt_user)) {
+        about.si_pid = 0;
+        if (waitid(P_PID, (id_t)child, &about, WEXITED | WNOHANG | WNOWAIT) != 0 && errno != EINTR)
+            break;
+        if (about.si_pid == child) break;
+        nanosleep(&pause, NULL);
+    }
+    if (!c->interrupt || !c->interrupt(c->interrupt_user)) return wait_for(child);
+    kill(-child, SIGTERM);
+    wait_for(child);
+    return -1;
 }
 
 static void set_close_on_exec(int file)
@@ -55,7 +85,7 @@ static int ask_version(char *const *arguments, char *line, size_t size)
     if (pipe(ends) != 0) return errno;
     set_close_on_exec(ends[0]);
     set_close_on_exec(ends[1]);
-    const int reason = start(arguments, ends[1], &child);
+    const int reason = start(arguments, ends[1], false, &child);
     close(ends[1]);
     size_t n = 0;
     char rest[512] = "";
@@ -157,12 +187,15 @@ lw_status lwi_compiler_build(const lwi_compiler *c, const char *const *sources, 
     arguments[n] = NULL;
     const int output = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (output < 0) return lwi_fail(error, LW_ERR_IO, "%s: %s", log, strerror(errno));
-    const int reason = start(arguments, output, &child);
+    const int reason = start(arguments, output, c->interrupt != NULL, &child);
     close(output);
     if (reason)
         return lwi_fail(error, LW_ERR_UNSUPPORTED, "the compiler '%s' cannot be called: %s",
                         c->word[0], strerror(reason));
-    const int code = wait_for(child);
+    const int code = wait_or_end(c, child);
+    if (code < 0)
+        return lwi_fail(error, LW_ERR_INTERRUPTED, "stopped while the compiler '%s' ran",
+                        c->word[0]);
     if (code == 0 && access(object, R_OK) == 0) return LW_OK;
     char message[300];
     read_message(log, message, sizeof message);

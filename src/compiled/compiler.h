@@ -12,6 +12,9 @@ typedef struct lwi_compiler {
     char *word[LWI_COMPILER_WORDS + 1]; ///< of the command, NULL at their end
     int nword;
     char version[256]; ///< first line of what it says of itself
+    int (*interrupt)(
+        void *user); ///< of lw_compiled_desc; set by the caller after lwi_compiler_find
+    void *interrupt_user;
 } lwi_compiler;
 
 /** Separated by blanks: those that keep the same bits in lanes of any number. */
@@ -23,7 +26,7 @@ lw_status lwi_compiler_find(const char *given, lwi_compiler *compiler, lw_error 
 /** Adds all to a key on which its results depend besides the sources: command, version, flags, processor. */
 void lwi_compiler_add(const lwi_compiler *compiler, lwi_sha256 *hash);
 /** Compiles sources (paths, NULL at the end) to the shared object `object`; `log` is a file for messages.
- *  @return LW_ERR_UNSUPPORTED with the first of them */
+ *  @return LW_ERR_UNSUPPORTED with the first of them; LW_ERR_INTERRUPTED */
 lw_status lwi_compiler_build(const lwi_compiler *compiler, const char *const *sources,
                              const char *object, const char *log, lw_error *error);
 

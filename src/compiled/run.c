@@ -7,7 +7,6 @@
 #include "batch/batch.h"
 #include "codegen/sources.h"
 #include "compiled/compiled.h"
-#include "model/events.h"
 #include "simulate/simulation.h"
 
 #include <math.h>
@@ -351,14 +350,17 @@ static const char *batch_unfit(const lw_batch *b, const lw_compiled *c)
 {
     const lw_sim *first = lwi_batch_sim(b);
     if (!first) return "no instance could begin";
-    if (b->alone)
-        return lwi_has_events(b->model)
-                   ? "instances of a model with events have separate simulations"
-                   : "instances have separate simulations by the options; expected the integrator "
-                     "dopri54 or rk4, and singular other than stop";
     for (int v = 0; v < b->nvariant; v++)
         if (b->variant[v].own) return "instances have different parameters";
     return unfit(first, c);
+}
+
+// Instances with separate simulations: each as a single one.
+static lw_status attach_each(lw_batch *b, const lw_compiled *c)
+{
+    for (int v = 0; v < b->nvariant; v++) // of instances that could not begin there is none
+        if (b->variant[v].sim) TRY(attach(b->variant[v].sim->work, c));
+    return LW_OK;
 }
 
 lw_status lw_batch_use_compiled(lw_batch *b, const lw_compiled *c)
@@ -366,10 +368,13 @@ lw_status lw_batch_use_compiled(lw_batch *b, const lw_compiled *c)
     if (!b || !c) return LW_ERR_ARGUMENT;
     const char *why = batch_unfit(b, c);
     if (why)
-        return lwi_fail(&b->error, LW_ERR_UNSUPPORTED, "compiled rates cannot be used: %s", why);
-    for (int i = 0; i < b->nworker; i++)
-        if (lwi_worker_each_work(b->worker[i], attach, c) != LW_OK) return lwi_batch_no_memory(b);
-    return LW_OK;
+        return lwi_fail(&b->error, LW_ERR_UNSUPPORTED,
+                        "instances with formulation %s cannot use compiled rates: %s",
+                        b->options.formulation, why);
+    lw_status status = b->alone ? attach_each(b, c) : LW_OK;
+    for (int i = 0; i < b->nworker && status == LW_OK; i++)
+        status = lwi_worker_each_work(b->worker[i], attach, c);
+    return status == LW_OK ? LW_OK : lwi_batch_no_memory(b);
 }
 
 static lw_status use_in_group(lw_batch *b, const void *compiled)

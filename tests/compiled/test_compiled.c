@@ -486,6 +486,25 @@ static void instances_in_lanes_have_the_bits_of_single_runs(void **state)
     expect_same_bits(driven_by_forces("", "B.q0"), "aba", 0.5, "0.01", 0);
 }
 
+// A wrench on the carriage that an event switches on where the bob passes an angle.
+static lw_model *with_events(void)
+{
+    char text[1200];
+    snprintf(text, sizeof text, carriage, "qd: [1]");
+    strcat(text, "signals: {u: {type: switch, value: 0}}\n"
+                 "forces: {f: {type: wrench, body: carriage, force_of: [u, 0, 0]}}\n"
+                 "events: {pass: {when: hinge.q0 > 0.3, set: {u: 20}}}\n");
+    return lwt_yaml(text);
+}
+
+static void separate_simulations_have_the_bits_of_single_runs(void **state)
+{
+    (void)state;
+    skip_without_compiler();
+    new_cache("events");
+    expect_same_bits(with_events(), "aba", 0.5, "0.01", 0);
+}
+
 // ---------------------------------------------------------------------------------------- partitions
 
 // A crank of 10 m on a slider: its angles are dependent at the start, for their lever arms are the longest, and the position
@@ -898,6 +917,7 @@ int main(void)
         cmocka_unit_test(forward_dynamics_of_models_with_signals_are_refused),
         cmocka_unit_test(prescribed_motions_and_modes_agree),
         cmocka_unit_test(instances_in_lanes_have_the_bits_of_single_runs),
+        cmocka_unit_test(separate_simulations_have_the_bits_of_single_runs),
         cmocka_unit_test(a_run_takes_another_partition_at_dead_points),
         cmocka_unit_test(instances_take_their_own_partitions),
         cmocka_unit_test(calls_take_another_partition_on_demand),
