@@ -14,6 +14,7 @@ With --instructions also:
   reading     starting the program and reading the model, the part of csv that is not set-up
   text        the part of row that writes numbers
   numbers     how many of them are not 0
+  columns     of the row; hdf5 less csv, what another file takes, is printed for 1000 of them, in rows
 Exponents are fitted to sizes of at least 100 bodies that take at least 0.03 s and 60 MB. A command that is predicted to
 take longer than the limit, from the sizes before, is left out, and so are larger sizes after one that did take longer.
 
@@ -21,8 +22,8 @@ take longer than the limit, from the sizes before, is left out, and so are large
 --bodies        numbers of bodies; nets take squares of at most 64 x 64 (1563, 6250, 25000, 100000)
 --limit         seconds for one command (120)
 --instructions  counts instructions (valgrind) in place of seconds: exponents without noise and caches, on machines that
-                do other things, too; memory is that of csv; a command takes some 20 times as long, so the default sizes
-                are 391, 1563, 6250
+                do other things, too; memory is that of csv; a command takes some 50 times as long, so the default sizes
+                are 391, 1563, 6250; of nets 406, 820, 1596
 --rows          counts the instructions of evaluation, row and text again, and nothing else
 --json          writes what was measured, after each size; what else is in this file is kept
 --check         exit status 1 if a command fails, or an exponent is above its limit: 1.15, nets 1.7
@@ -49,6 +50,8 @@ SHORT, LIGHT = 0.03, 60  # [s], [MB] less is not used in fits: what starting the
 PER_SECOND = 4e9         # instructions, about
 SIZES = [1563, 6250, 25000, 100000]
 SIZES_COUNTED = [391, 1563, 6250]
+NETS_COUNTED = [400, 800, 1600]
+DEAR = ("net", "platform")  # evaluations of them: counts are of runs of 1 and 2 steps
 FIRST = 100              # bodies: fewer are not used in fits
 LARGEST_NET = 64
 SETTING_UP = 50         # evaluations, the aim for `csv`
@@ -156,36 +159,37 @@ def run(arguments, limit):
     return seconds, usage.ru_maxrss / 1024, text
 
 
-def count(arguments, limit):
-    """The same with instructions in place of seconds, without memory: it would be valgrind's."""
-    tool = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
-    _, _, text = run(tool + arguments, limit)
-    return float(re.search(r"I\s+refs:\s+([\d,]+)", text).group(1).replace(",", "")), 0, text
+def count(arguments, limit, function=None):
+    """The same with instructions in place of seconds and of MB: those in a function of the program, with what it calls."""
+    with tempfile.NamedTemporaryFile("r", suffix=".callgrind") as file:
+        tool = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={file.name if function else '/dev/null'}"]
+        _, _, text = run(tool + arguments, limit)
+        inside = inclusive(file, function) if function else 0
+    return float(re.search(r"Collected : (\d+)", text).group(1)), inside, text
 
 
-def count_in(function, arguments, limit):
-    """The same of one function of the program."""
-    tool = ["valgrind", "--tool=callgrind", f"--toggle-collect={function}", "--callgrind-out-file=/dev/null"]
-    _, _, text = run(tool + arguments, limit)
-    return float(re.search(r"Collected : (\d+)", text).group(1)), 0, text
-
-
-def count_reading(program, path, csv, limit):
-    """Instructions of starting the program, and of reading a model in it."""
-    start = count([program, "--version"], limit)[0]
-    return start + count_in(READER, [program, "run", path, "--quiet", "--duration", "0", "-o", csv], limit)[0]
-
-
-def count_text(arguments, limit):
-    """Of writing rows as CSV."""
-    return count_in(WRITER, arguments, limit)
+def inclusive(file, function):
+    """Of all calls of a function in a file of callgrind."""
+    names, called, calls, total = {}, None, False, 0
+    for line in file:
+        if line.startswith("cfn=") or line.startswith("fn="):
+            number, _, name = line.split("=", 1)[1].strip().partition(" ")
+            names.setdefault(number, name)
+            called = names[number] if line.startswith("cfn=") else called
+        elif line.startswith("calls="):
+            calls = True
+        elif calls:
+            total += int(line.split()[1]) if called == function else 0
+            calls = False
+    return float(total)
 
 
 def numbers_of_row(csv):
-    """How many numbers of its last row are not 0."""
+    """How many numbers of its last row are not 0, and how many there are."""
     with open(csv, encoding="ascii") as file:
         *_, row = file
-    return sum(number not in ("0", "-0") for number in row.strip().split(","))
+    numbers = row.strip().split(",")
+    return sum(number not in ("0", "-0") for number in numbers), len(numbers)
 
 
 def summary(text):
@@ -208,13 +212,14 @@ def predicted(before, value, bodies):
 class Measurement:
     """Of one model; `before` has the smaller ones of its kind."""
 
-    def __init__(self, arguments, path, bodies, before):
+    def __init__(self, arguments, kind, path, bodies, before):
         self.program, self.path, self.bodies, self.before = arguments.program, path, bodies, before
         self.meter = count if arguments.instructions else run
         self.rows = arguments.rows
         self.limit, self.unit = arguments.limit, PER_SECOND if arguments.instructions else 1.0
-        self.slow = 20 if arguments.instructions else 1  # seconds for one
+        self.slow = 50 if arguments.instructions else 1  # seconds for one
         self.found, self.memory = {"bodies": bodies}, 0.0
+        self.few = 1 if arguments.instructions and kind in DEAR else FEW
 
     def left_out(self, name):
         """True where the limit would not suffice; a size that has no value ends its column."""
@@ -229,8 +234,14 @@ class Measurement:
         if self.left_out(name):
             return
         try:
-            self.found[name], used, _ = self.meter([self.program] + arguments, self.limit)
-            self.memory = max(self.memory, used)
+            if self.meter is run:
+                self.found[name], used, _ = run([self.program] + arguments, self.limit)
+                self.memory = max(self.memory, used)
+            elif name == "csv":
+                self.found[name], inside, _ = count([self.program] + arguments, self.limit, READER)
+                self.found["reading"] = inside + count([self.program, "--version"], self.limit)[0]
+            else:
+                self.found[name] = count([self.program] + arguments, self.limit)[0]
         except Failed:
             pass
 
@@ -238,32 +249,26 @@ class Measurement:
         return [self.program, "run", self.path, "--json", "--integrator", "rk4", "--step", repr(STEP), "--duration",
                 repr(number * STEP), "--sample", repr(number // (rows - 1) * STEP), "-o", csv]
 
-    def steps(self, csv, number, rows):
+    def steps(self, csv, number, rows, function=None):
         """A run of so many steps."""
-        return self.meter(self.arguments_of_steps(csv, number, rows), self.limit)
+        arguments = self.arguments_of_steps(csv, number, rows)
+        return count(arguments, self.limit, function) if self.meter is count else run(arguments, self.limit)
 
     def more_steps(self):
         """So many that they take about as long as the set-up, from the size before."""
-        if self.meter is count or not self.before or not self.before[-1].get("evaluation", 0) > 0:
+        if self.meter is count:
+            return 2 * self.few if self.few < FEW else 4 * FEW
+        if not self.before or not self.before[-1].get("evaluation", 0) > 0:
             return 4 * FEW
         evaluation = predicted(self.before, "evaluation", self.bodies)
         return FEW * max(4, math.ceil(min(self.found["csv"], self.limit / 4) / (STAGES * FEW * evaluation)))
 
-    def text_of_row(self, csv):
-        """What of a row of all columns is text."""
-        if self.meter is run or "row" not in self.found:
-            return
-        try:
-            self.found["text"] = count_text(self.arguments_of_steps(csv, FEW, FEW + 1), self.limit)[0] / (FEW + 1)
-            self.found["numbers"] = numbers_of_row(csv)
-        except Failed:
-            pass
-
     def evaluation_and_row(self, csv):
         if self.left_out("row"):
             return
+        few_steps = self.few
         try:
-            few, _, text = self.steps(csv, FEW, 2)
+            few, _, text = self.steps(csv, few_steps, 2)
             self.found["formulation"] = summary(text)["options"]["formulation"]
             number = self.more_steps()
             more = self.steps(csv, number, 2)[0]
@@ -271,22 +276,25 @@ class Measurement:
             while more - few < min(enough, self.limit / 4):
                 number *= 4
                 more = self.steps(csv, number, 2)[0]
-            self.found["evaluation"] = (more - few) / (STAGES * (number - FEW))
-            rows = FEW if self.meter is count else 4 * FEW  # seconds are noisy
-            steps = STAGES * (rows - FEW) * self.found["evaluation"]
-            row = (self.steps(csv, rows, rows + 1)[0] - few - steps) / (rows - 1)
+            self.found["evaluation"] = (more - few) / (STAGES * (number - few_steps))
+            rows = max(2, few_steps) if self.meter is count else 4 * FEW  # seconds are noisy
+            steps = STAGES * (rows - few_steps) * self.found["evaluation"]
+            all_rows, text, _ = self.steps(csv, rows, rows + 1, WRITER)
+            row = (all_rows - few - steps) / (rows - 1)
             if row > 0:
                 self.found["row"] = row
+            if self.meter is count:
+                self.found["text"] = text / (rows + 1)
+                self.found["numbers"], self.found["columns"] = numbers_of_row(csv)
         except Failed:
             pass
 
-    def beside_counts(self, csv):
-        """What instructions of commands do not show: memory, and what reading the model takes of them."""
+    def memory_of_counts(self, csv):
+        """That of valgrind would be another."""
         if self.meter is run or "csv" not in self.found:
             return
         try:
             self.memory = run([self.program, "run", self.path, "--quiet", "--duration", "0", "-o", csv], self.limit)[1]
-            self.found["reading"] = count_reading(self.program, self.path, csv, self.limit)
         except Failed:
             pass
 
@@ -296,16 +304,14 @@ class Measurement:
             if self.rows:
                 csv = os.path.join(folder, "x.csv")
                 self.evaluation_and_row(csv)
-                self.text_of_row(csv)
                 return self.found
             csv, h5 = os.path.join(folder, "x.csv"), os.path.join(folder, "x.h5")
             self.command("check", ["check", self.path])
             self.command("csv", ["run", self.path, "--quiet", "--duration", "0", "-o", csv])
-            self.beside_counts(csv)
+            self.memory_of_counts(csv)
             self.command("hdf5", ["run", self.path, "--quiet", "--duration", "0", "-o", h5])
             if "csv" in self.found:
                 self.evaluation_and_row(csv)
-                self.text_of_row(csv)
         return {**self.found, "memory": self.memory}
 
 
@@ -336,18 +342,24 @@ def write(arguments, results):
             file.write("\n")
 
 
+def default_sizes(kind, instructions):
+    if not instructions:
+        return SIZES
+    return NETS_COUNTED if kind == "net" else SIZES_COUNTED
+
+
 def measure_all(arguments):
     results = []
     for kind in arguments.kinds:
         before = []
-        for bodies in arguments.bodies:
+        for bodies in arguments.bodies or default_sizes(kind, arguments.instructions):
             made, number = model(kind, bodies)
             if before and number == before[-1]["bodies"]:
                 continue
             with tempfile.NamedTemporaryFile("w", prefix=f"{kind}-{number}-", suffix=".yaml") as file:
                 json.dump(made, file)
                 file.flush()
-                found = Measurement(arguments, file.name, number, before).all()
+                found = Measurement(arguments, kind, file.name, number, before).all()
             before.append(found)
             results.append({"kind": kind, **found})
             print(json.dumps(results[-1]), flush=True)
@@ -394,6 +406,13 @@ def evaluations(result, value):
     return f"{ratio:.0f}" if ratio >= 10 else f"{ratio:.1f}"
 
 
+def rows_for_file(result):
+    """What a file of HDF5 takes more than one of CSV, for 1000 columns, in rows to CSV."""
+    if not all(v in result for v in ("hdf5", "csv", "row", "columns")):
+        return "–"
+    return f"{(result['hdf5'] - result['csv']) / result['row'] / (result['columns'] / 1000):.2g}"
+
+
 def print_rows(results):
     print("| kind | bodies | `auto` | evaluation | row | of which text | numbers | text, instr. a number "
           "| row, evaluations | text, evaluations | without text |")
@@ -412,12 +431,14 @@ def print_rows(results):
 def print_tables(results, instructions):
     unit, name = (PER_SECOND, "instr.") if instructions else (1.0, "s")
     print(f"| kind | bodies | `auto` | `check` {name} | to CSV {name} | to HDF5 {name} | evaluation {name} | row {name} "
-          "| MB | to CSV, evaluations | of which reading | row, evaluations |")
-    print("|---|---|---|---|---|---|---|---|---|---|---|---|")
+          "| MB | to CSV, evaluations | of which reading | row, evaluations"
+          + (" | of which text | HDF5 file, rows a 1000 columns |" if instructions else " |"))
+    print("|---|---|---|---|---|---|---|---|---|---|---|---|" + ("---|---|" if instructions else ""))
     for r in results:
         print(f"| {r['kind']} | {r['bodies']} | `{r.get('formulation', '–')}` | "
               + " | ".join(cell(r, v) for v in VALUES) + " | "
-              + " | ".join(evaluations(r, v) for v in ("csv", "reading", "row")) + " |")
+              + " | ".join(evaluations(r, v) for v in ("csv", "reading", "row"))
+              + (f" | {evaluations(r, 'text')} | {rows_for_file(r)} |" if instructions else " |"))
     print("\n| exponent | " + " | ".join(VALUES) + " | limit |\n|---|" + "---|" * (len(VALUES) + 1))
     for kind in dict.fromkeys(r["kind"] for r in results):
         fits = [exponent(results, kind, v, unit) for v in VALUES]
@@ -449,7 +470,6 @@ def main():
     arguments.instructions = arguments.instructions or arguments.rows
     if arguments.instructions and not shutil.which("valgrind"):
         parser.error("--instructions: there is no valgrind")
-    arguments.bodies = arguments.bodies or (SIZES_COUNTED if arguments.instructions else SIZES)
     if arguments.table:
         read = stored(arguments.table)
         results, arguments.instructions = read["results"], read["instructions"]
