@@ -93,15 +93,17 @@ class bullet_peer : public peer
         const bool from_ground = b.parent < 0;
         const btVector3 pivot =
             vec3(b.at) - (from_ground ? btVector3(0, 0, 0) : vec3(scene[(size_t)b.parent].com));
-        const btQuaternion same = btQuaternion::getIdentity();
+        double q[4];
+        scene_orientation(&b, q);
+        const btQuaternion rotated(-q[1], -q[2], -q[3], q[0]); // from the parent's axes
         btVector3 axis(0, 0, 0);
         axis[b.axis] = 1;
         if (b.joint == SCENE_BALL)
-            multi.setupSpherical(i, b.mass, vec3(b.inertia), parent, same, pivot, vec3(b.com),
+            multi.setupSpherical(i, b.mass, vec3(b.inertia), parent, rotated, pivot, vec3(b.com),
                                  true);
         else
-            multi.setupRevolute(i, b.mass, vec3(b.inertia), parent, same, axis, pivot, vec3(b.com),
-                                true);
+            multi.setupRevolute(i, b.mass, vec3(b.inertia), parent, rotated, axis, pivot,
+                                vec3(b.com), true);
     }
     // Speeds and wrench of the pelvis at its joint frame, moved to its mass centre.
     void set_base(const state &s)

@@ -106,6 +106,9 @@ class dart_peer : public peer
         node.mInertia.setLocalCOM(vec3(b.com));
         node.mInertia.setMoment(vec3(b.inertia).asDiagonal());
         joint.mName = "j" + std::to_string(nodes.size());
+        double q[4];
+        scene_orientation(&b, q);
+        joint.mT_ParentBodyToJoint.linear() = Eigen::Quaterniond(q[0], q[1], q[2], q[3]).matrix();
         joint.mT_ParentBodyToJoint.translation() = vec3(b.at);
         BodyNode *parent = b.parent < 0 ? nullptr : nodes[(size_t)b.parent];
         return skeleton->createJointAndBodyNodePair<J>(parent, joint, node).second;

@@ -45,6 +45,7 @@ mjsBody *add(const scene_body &b, int number, mjsBody *parent)
     mjsBody *body = mjs_addBody(parent, nullptr);
     mjs_setName(body->element, ("b" + std::to_string(number)).c_str());
     copy3(body->pos, b.at);
+    scene_orientation(&b, body->quat);
     body->mass = b.mass;
     copy3(body->ipos, b.com);
     copy3(body->inertia, b.inertia);
@@ -95,17 +96,27 @@ class mujoco_peer : public peer
     explicit mujoco_peer(const mechanism &m)
         : body(m.body), model(build(m)), data(mj_makeData(model.get()))
     {
+        for (size_t i = 0; i < body.size(); i++) {
+            const int id = mj_name2id(model.get(), mjOBJ_BODY, ("b" + std::to_string(i)).c_str());
+            joint.push_back(model->body_jntadr[id]);
+        }
     }
     void set(int copy, const double *q, const double *v, const double *tau) override
     {
         if (states.size() <= (size_t)copy) states.resize((size_t)copy + 1);
         state &s = states[(size_t)copy];
         s.q.assign(model->qpos0, model->qpos0 + model->nq);
-        s.v.assign(v, v + model->nv);
-        s.tau.assign(tau, tau + model->nv);
-        for (size_t i = 0, at = 0; i < body.size(); at += body[i++].joint)
+        s.v.resize((size_t)model->nv);
+        s.tau.resize((size_t)model->nv);
+        for (size_t i = 0, at = 0; i < body.size(); at += body[i++].joint) {
+            for (int k = 0; k < (int)body[i].joint; k++) {
+                const size_t to = (size_t)(model->jnt_dofadr[joint[i]] + k);
+                s.v[to] = v[at + k];
+                s.tau[to] = tau[at + k];
+            }
             for (int k = 0; body[i].joint <= SCENE_UNIVERSAL && k < (int)body[i].joint; k++)
-                s.q[(size_t)model->jnt_qposadr[model->body_jntadr[i + 1] + k]] = q[at + k];
+                s.q[(size_t)model->jnt_qposadr[joint[i] + k]] = q[at + k];
+        }
     }
     void evaluate(int copy) override
     {
@@ -117,8 +128,11 @@ class mujoco_peer : public peer
     }
     std::vector<double> accelerations() override
     {
-        const int from = body[0].joint == SCENE_FREE ? 6 : 0;
-        return std::vector<double>(data->qacc + from, data->qacc + model->nv);
+        std::vector<double> found;
+        for (size_t i = 0; i < body.size(); i++)
+            for (int k = 0; body[i].joint != SCENE_FREE && k < (int)body[i].joint; k++)
+                found.push_back(data->qacc[model->jnt_dofadr[joint[i]] + k]);
+        return found;
     }
     std::vector<double> settings() override { return equal_steps(); }
     void run(double time, double h) override
@@ -126,6 +140,7 @@ class mujoco_peer : public peer
         const state &s = states[0];
         const int n = (int)std::lround(time / h);
         model->opt.timestep = time / n;
+        stiffen(2 * time / n);
         mj_resetData(model.get(), data.get());
         mju_copy(data->qpos, s.q.data(), model->nq);
         mju_copy(data->qvel, s.v.data(), model->nv);
@@ -136,7 +151,7 @@ class mujoco_peer : public peer
         std::vector<double> found;
         for (size_t i = 0; i < body.size(); i++)
             for (int k = 0; body[i].joint <= SCENE_UNIVERSAL && k < (int)body[i].joint; k++)
-                found.push_back(data->qpos[model->jnt_qposadr[model->body_jntadr[i + 1] + k]]);
+                found.push_back(data->qpos[model->jnt_qposadr[joint[i] + k]]);
         return found;
     }
     bool fall(fall_result &result) override
@@ -160,10 +175,19 @@ class mujoco_peer : public peer
         std::vector<double> q, v, tau;
     };
     std::vector<scene_body> body;
+    std::vector<int> joint; ///< the first one of each body: MuJoCo's order is depth first
     std::unique_ptr<mjModel, model_deleter> model;
     std::unique_ptr<mjData, data_deleter> data;
     std::vector<state> states;
 
+    // Loops that give way as little as the step admits: the shortest time constant [s], the largest impedance.
+    void stiffen(double constant)
+    {
+        for (int i = 0; i < model->neq; i++) {
+            model->eq_solref[i * mjNREF] = constant;
+            for (int k = 0; k < 2; k++) model->eq_solimp[i * mjNIMP + k] = 0.9999;
+        }
+    }
     void look(energy_watch &watch)
     {
         mj_energyPos(model.get(), data.get());

@@ -54,7 +54,9 @@ pin::Model build(const mechanism &m)
     pin::Model model;
     model.gravity.linear() = vec3(m.gravity);
     for (const scene_body &b : m.body) {
-        const pin::SE3 at(Eigen::Matrix3d::Identity(), vec3(b.at));
+        double turn[4];
+        scene_orientation(&b, turn);
+        const pin::SE3 at(Eigen::Quaterniond(turn[0], turn[1], turn[2], turn[3]), vec3(b.at));
         const auto id = model.addJoint((pin::JointIndex)(b.parent + 1), joint_of(b), at,
                                        "j" + std::to_string(model.njoints));
         const Eigen::Matrix3d inertia = vec3(b.inertia).asDiagonal();

@@ -148,13 +148,16 @@ class simbody_peer : public peer
         const Body::Rigid rigid(
             MassProperties(b.mass, com, central.shiftFromMassCenter(com, b.mass)));
         const Rotation axes = axis_to_z(b.axis);
-        if (b.joint == SCENE_FREE)
-            return MobilizedBody::Free(parent, Transform(vec3(b.at)), rigid, Transform());
+        double q[4];
+        scene_orientation(&b, q);
+        const Rotation turn(SimTK::Quaternion(q[0], q[1], q[2], q[3]));
+        const Transform at(turn, vec3(b.at));
+        if (b.joint == SCENE_FREE) return MobilizedBody::Free(parent, at, rigid, Transform());
         if (b.joint == SCENE_UNIVERSAL)
-            return MobilizedBody::Universal(parent, Transform(vec3(b.at)), rigid, Transform());
-        if (b.joint == SCENE_BALL)
-            return MobilizedBody::Ball(parent, Transform(vec3(b.at)), rigid, Transform());
-        return MobilizedBody::Pin(parent, Transform(axes, vec3(b.at)), rigid, Transform(axes));
+            return MobilizedBody::Universal(parent, at, rigid, Transform());
+        if (b.joint == SCENE_BALL) return MobilizedBody::Ball(parent, at, rigid, Transform());
+        return MobilizedBody::Pin(parent, Transform(turn * axes, vec3(b.at)), rigid,
+                                  Transform(axes));
     }
 };
 

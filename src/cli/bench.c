@@ -70,7 +70,7 @@ static void processor(char *name, size_t size)
 
 static void print_row(const bench_result *r)
 {
-    printf("  %-15s %-8s", r->of->name, r->method);
+    printf("  %-15s %-17s", r->of->name, r->method);
     if (r->of->work == SCENE_FALL) {
         printf("%10.4g %9.4g s per simulated s; energy error %.1e, tip %.2f m\n", r->time.min,
                r->time.median, r->energy_error, r->tip);
@@ -109,7 +109,7 @@ static void print_text(const bench_result *results, int n, int threads)
 {
     bench_print_machine();
     if (threads > 1) printf("  %d threads, wall-clock time\n", threads);
-    printf("  one evaluation             minimum    median\n");
+    printf("  one evaluation                      minimum    median\n");
     for (int i = 0; i < n; i++) print_row(&results[i]);
 }
 
@@ -141,6 +141,7 @@ static void print_result(cli_json *json, const bench_result *r)
     json_number(json, "minimum", unit * r->time.min);
     json_number(json, "median", unit * r->time.median);
     if (ran) json_number(json, "setting", r->setting);
+    if (strstr(r->method, "compiled")) json_number(json, "compiling", r->compiling);
     if (r->has_digest) print_digest(json, r);
     if (drop) {
         json_number(json, "energy_error", r->energy_error);
@@ -217,8 +218,12 @@ static cli_exit check_options(const cli_arguments *a)
 
 cli_exit cli_bench(const cli_arguments *arguments)
 {
+    const char *when = arguments->compiled ? arguments->compiled : "off";
+    if (!strcmp(when, "auto") || (arguments->operand && strcmp(when, "off") != 0))
+        return cli_complain(CLI_USE, "bench: --compiled %s: expected off or, of built-in cases, on",
+                            when);
     if (arguments->operand) return bench_model(arguments);
-    bench_budget budget = {arguments->seconds, arguments->samples, 1};
+    bench_budget budget = {arguments->seconds, arguments->samples, 1, !strcmp(when, "on")};
     bench_result results[MAX_CASES * BENCH_MAX_METHODS];
     int ncase, n = 0;
     const scene_case *cases = scene_cases(&ncase);

@@ -8,12 +8,13 @@
 
 #include <stdbool.h>
 
-enum { BENCH_MAX_METHODS = 32 }; ///< of one case; of runs with all their settings
+enum { BENCH_MAX_METHODS = 64 }; ///< of one case; of runs with all their settings
 
 typedef struct bench_budget {
     double seconds; ///< per case and method
     int samples;    ///< 0: as the seconds allow
     int threads;
+    bool compiled; ///< evaluations and runs: also by compiled code
 } bench_budget;
 
 typedef struct bench_result {
@@ -28,6 +29,8 @@ typedef struct bench_result {
     double energy_error; ///< falls: largest |E - E0| over the largest kinetic energy
     double tip;          ///< falls: height of the free end at last [m]
     double setting;      ///< runs: tolerance, or length of equal steps [s]
+    double
+        compiling; ///< compiled code: processor time of the compiler [s]; 0: it was compiled before
 } bench_result;
 
 /** Times every method.   @param results [BENCH_MAX_METHODS] out, *count of them */

@@ -1,8 +1,9 @@
 // bench_evaluation.c -- times single evaluations: forward dynamics from speeds, rates of momenta,
-// inverse dynamics.
+// inverse dynamics; compiled forward dynamics.
 #include "cli/bench.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct work {
     lw_dynamics *dynamics;
@@ -160,6 +161,74 @@ static lw_status measure(work *w, const lw_model *model, bench_budget budget, co
     return m->accelerations ? digest(w, model, &result->digest) : LW_OK;
 }
 
+// ---------------------------------------------------------------------------------- compiled code
+
+enum { ROWS = 64 }; // states of `compiled:many`, all the same
+
+typedef struct rows {
+    const lw_compiled *compiled;
+    int n;
+    double *q, *v, *tau, *vdot; ///< [n] of the scene's state
+} rows;
+
+static int run_one(void *user)
+{
+    const rows *r = user;
+    return (int)lw_compiled_forward_dynamics(r->compiled, r->q, r->v, r->tau, r->vdot);
+}
+
+static int run_many(void *user)
+{
+    const rows *r = user;
+    return (int)lw_compiled_forward_dynamics_many(r->compiled, r->n, r->q, r->v, r->tau, r->vdot,
+                                                  NULL);
+}
+
+static lw_status time_rows(const work *w, const lw_model *model, const rows *r, const char *name,
+                           bench_budget budget, bench_result *result)
+{
+    const bool many = r->n > 1;
+    rows timed = *r;
+    lw_status status = (lw_status)stopwatch_measure(many ? run_many : run_one, &timed,
+                                                    budget.seconds, budget.samples, &result->time);
+    if (status != LW_OK) return status;
+    result->method = name;
+    result->bodies = w->nbody;
+    result->time.min /= r->n;
+    result->time.median /= r->n;
+    result->has_digest = true;
+    memcpy(w->vdot, r->vdot + (r->n - 1) * w->nv, (size_t)w->nv * sizeof *w->vdot);
+    return digest(w, model, &result->digest);
+}
+
+// One state by compiled code, and many in lanes.   @param result  [2] out
+static lw_status measure_compiled(const work *w, const lw_model *model, bench_budget budget,
+                                  bench_result *result, lw_error *error)
+{
+    const size_t nq = (size_t)w->nq, nv = (size_t)w->nv;
+    lw_compiled *compiled = NULL;
+    const double before = stopwatch_children();
+    lw_status status = lw_compiled_create(model, NULL, &compiled, error);
+    const double compiling = stopwatch_children() - before;
+    double *q = calloc(ROWS * (nq + 3 * nv), sizeof *q);
+    if (!q && status == LW_OK) status = LW_ERR_MEMORY;
+    if (status == LW_OK) {
+        rows r = {compiled, 1, q, q + ROWS * nq, q + ROWS * (nq + nv), q + ROWS * (nq + 2 * nv)};
+        for (size_t i = 0; i < ROWS; i++) {
+            memcpy(r.q + i * nq, w->q, nq * sizeof *q);
+            memcpy(r.v + i * nv, w->v, nv * sizeof *q);
+            memcpy(r.tau + i * nv, w->tau, nv * sizeof *q);
+        }
+        status = time_rows(w, model, &r, "compiled", budget, &result[0]);
+        r.n = ROWS;
+        if (status == LW_OK) status = time_rows(w, model, &r, "compiled:many", budget, &result[1]);
+        result[0].compiling = result[1].compiling = compiling;
+    }
+    free(q);
+    lw_compiled_destroy(compiled);
+    return status;
+}
+
 lw_status bench_evaluations(const scene_case *of, bench_budget budget, bench_result *results,
                             int *count, lw_error *error)
 {
@@ -174,6 +243,11 @@ lw_status bench_evaluations(const scene_case *of, bench_budget budget, bench_res
         results[*count] = (bench_result){.of = of};
         status = measure(&w, model, budget, &methods[i], &results[*count]);
         if (status == LW_OK) ++*count;
+    }
+    if (status == LW_OK && budget.compiled && w.copies == 1) {
+        results[*count] = results[*count + 1] = (bench_result){.of = of};
+        status = measure_compiled(&w, model, budget, &results[*count], error);
+        if (status == LW_OK) *count += 2;
     }
     lw_dynamics_destroy(w.dynamics);
     free(w.body);

@@ -1,7 +1,7 @@
 // bench_run.c -- times whole runs by several integrators and tolerances, and compares where they end: work and precision.
 //
 // From the scene's state, without efforts, to scene_duration; creation of the simulation is left out, everything that a run
-// does between its steps is in.  The formulation is that of `auto`.
+// does between its steps is in.  The formulation is that of `auto`; with compiled rates `aba` or, with loops, `rcr`.
 #include "cli/bench.h"
 
 #include <math.h>
@@ -10,18 +10,26 @@
 
 static const double tolerances[] = {1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12};
 
+enum { NTOLERANCE = sizeof tolerances / sizeof tolerances[0] };
+
 static const struct method {
-    const char *integrator, *key; // the option that the settings are of
+    const char *name, *integrator, *key; // the option that the settings are of
     const double *setting;
     int n;
-} methods[] = {{"dopri5", "rtol", tolerances, sizeof tolerances / sizeof *tolerances},
-               {"verner87", "rtol", tolerances, sizeof tolerances / sizeof *tolerances},
-               {"rk4", "step", scene_steps, SCENE_STEPS}};
+    bool compiled;
+} methods[] = {{"dopri5", "dopri5", "rtol", tolerances, NTOLERANCE, false},
+               {"verner87", "verner87", "rtol", tolerances, NTOLERANCE, false},
+               {"rk4", "rk4", "step", scene_steps, SCENE_STEPS, false},
+               {"dopri5:compiled", "dopri5", "rtol", tolerances, NTOLERANCE, true},
+               {"verner87:compiled", "verner87", "rtol", tolerances, NTOLERANCE, true},
+               {"rk4:compiled", "rk4", "step", scene_steps, SCENE_STEPS, true}};
 
 enum { NMETHOD = sizeof methods / sizeof methods[0] };
 
 typedef struct work {
     lw_sim *sim;
+    lw_compiled *compiled; ///< NULL: only the library's formulations are timed
+    double compiling;
     scene_body *body;
     int nbody;
     double end;
@@ -82,6 +90,9 @@ static lw_status create(const lw_model *model, const struct method *m, double se
     if (status == LW_OK) status = lw_options_set(&options, m->key, text, error);
     if (status == LW_OK && m->setting == tolerances)
         status = lw_options_set(&options, "atol", text, error);
+    if (status == LW_OK && m->compiled)
+        status = lw_options_set(&options, "formulation",
+                                lw_model_loop_count(model) > 0 ? "rcr" : "aba", error);
     if (status != LW_OK) return status;
     return lw_sim_create(model, &(lw_sim_desc){.options = &options}, sim, error);
 }
@@ -91,9 +102,13 @@ static lw_status measure(work *w, const lw_model *model, const struct method *m,
 {
     lw_status status = create(model, m, setting, &w->sim, error);
     if (status != LW_OK) return status;
-    status = (lw_status)stopwatch_measure(run, w, budget.seconds, budget.samples, &result->time);
+    if (m->compiled) status = lw_sim_use_compiled(w->sim, w->compiled);
+    if (status == LW_OK)
+        status =
+            (lw_status)stopwatch_measure(run, w, budget.seconds, budget.samples, &result->time);
     if (status == LW_OK) status = end_of(w, &result->digest);
     result->has_digest = true;
+    if (m->compiled) result->compiling = w->compiling;
     if (status != LW_OK) *error = *lw_sim_error(w->sim);
     lw_sim_destroy(w->sim);
     return status;
@@ -112,19 +127,26 @@ lw_status bench_run(const scene_case *of, bench_budget budget, bench_result *res
     work w = {0};
     lw_status status = scene_model(of->kind, of->n, &model, error);
     if (status == LW_OK) status = prepare(&w, of, model);
+    const double before = stopwatch_children();
+    if (status == LW_OK && budget.compiled)
+        status = lw_compiled_create(model, &(lw_compiled_desc){.lanes = 1, .rates_only = true},
+                                    &w.compiled, error);
+    w.compiling = stopwatch_children() - before;
     *count = 0;
     for (int m = 0; m < NMETHOD && status == LW_OK; m++)
-        for (int i = 0; i < methods[m].n && status == LW_OK; i++) {
+        for (int i = 0; i < methods[m].n && status == LW_OK && (w.compiled || !methods[m].compiled);
+             i++) {
             bench_result *r = &results[*count];
             *r = (bench_result){.of = of,
                                 .bodies = w.nbody,
-                                .method = methods[m].integrator,
+                                .method = methods[m].name,
                                 .setting = methods[m].setting[i]};
             status = measure(&w, model, &methods[m], r->setting, budget, r, error);
             const bool diverged = methods[m].setting == scene_steps && status != LW_OK;
             if (diverged) status = LW_OK;
             if (status == LW_OK && !diverged && is_finite(&r->digest)) ++*count;
         }
+    lw_compiled_destroy(w.compiled);
     lw_model_destroy(model);
     free(w.body);
     free(w.q);

@@ -255,7 +255,7 @@ typedef const int *cli_options;
     X(bench, "[MODEL]",                                                                            \
       CLI_OPTIONS(CLI_SIMULATION, CLI_FORMULATIONS, CLI_SECONDS, CLI_CASES, CLI_SAMPLES, CLI_BASE, \
                   CLI_LIMITS, CLI_INERTIA_CHECK, CLI_MESHES, CLI_KEYFRAME, CLI_SET, CLI_CUT,       \
-                  CLI_JSON),                                                                       \
+                  CLI_COMPILED, CLI_JSON),                                                         \
       "time a model by every formulation, or without one the built-in cases, on this machine")
 
 /** Options that `--help` leaves to `--help --all`, those of CLI_MANY not of verbs for many runs; of a run those of tier

@@ -11,6 +11,14 @@ static const lw_quat turn[4] = {{0.70710678118654752, 0, 0.70710678118654752, 0}
                                 {1, 0, 0, 0},
                                 {0.5, 0.5, 0.5, 0.5}};
 
+static lw_quat product(lw_quat a, lw_quat b)
+{
+    return (lw_quat){a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z,
+                     a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
+                     a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
+                     a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w};
+}
+
 static lw_joint_type type_of(scene_joint joint)
 {
     return joint == SCENE_REVOLUTE    ? LW_JOINT_REVOLUTE
@@ -27,11 +35,14 @@ static lw_vec3 vec3(const double x[3])
 static lw_status add(lw_builder *builder, const scene_body *b, lw_body parent, lw_body *body,
                      lw_error *error)
 {
+    double to_parent[4];
+    scene_orientation(b, to_parent);
+    const lw_quat rotated = {to_parent[0], to_parent[1], to_parent[2], to_parent[3]};
     const lw_body_desc desc = {
         .mass = b->mass,
         .inertia = {b->inertia[0], b->inertia[1], b->inertia[2]},
         .com = vec3(b->com),
-        .pose = {.position = vec3(b->at)},
+        .pose = {vec3(b->at), rotated},
         .in = parent,
     };
     lw_status status = lw_builder_add_body(builder, &desc, body, error);
@@ -44,7 +55,7 @@ static lw_status add(lw_builder *builder, const scene_body *b, lw_body parent, l
         .body1 = parent,
         .body2 = *body,
         .placement = LW_PLACED_FRAMES,
-        .frame1 = {vec3(b->at), axes},
+        .frame1 = {vec3(b->at), product(rotated, axes)},
         .frame2 = {{0, 0, 0}, axes},
     };
     lw_joint joint;

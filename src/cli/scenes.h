@@ -16,11 +16,15 @@
 //   path       a chain without efforts
 //   rope       spherical, with a load of 1000 kg in place of the last rod
 //   branches   n branches of SCENE_BRANCH rods hinged end to end, axes x, y, z in turn; each carries two more at its end
+//   ur5        arm of six hinges, masses and lengths of examples/models/ur5.urdf
+//   delta      three arms hinged to the ground, two bars on universal joints to each, a platform on balls at their ends:
+//              the Delta robot of examples/delta without its motors; ten bodies, five loops
 //   ring       n rods along the sides of a square, n / 4 to each, hinges' axes x, y, z in turn; the last one ends on a ball
 //              at the first hinge; at rest
 //
 // A rod is a solid cylinder along x (upright: y, posts: z): 1 kg, 1 m, radius 0.05 m, mass centre in the
-// middle.  Gravity is (0, 0, -9.81) except for the four-bars.  At q = 0 all frames have world axes.
+// middle.  Gravity is (0, 0, -9.81) except for the four-bars.  At q = 0 all frames have world axes, except those of ur5
+// and of arms and bars of delta.
 #ifndef LWI_CLI_SCENES_H
 #define LWI_CLI_SCENES_H
 
@@ -53,9 +57,11 @@ typedef enum scene_kind {
     SCENE_PATH,
     SCENE_ROPE,
     SCENE_BRANCHES,
-    SCENE_RING
+    SCENE_RING,
+    SCENE_UR5,
+    SCENE_DELTA
 } scene_kind;
-/** Universal: about x of the parent, then about y of the body. */
+/** Universal: about x of the joint frame as it is at q = 0, then about y of the body. */
 typedef enum scene_joint {
     SCENE_REVOLUTE = 1,
     SCENE_UNIVERSAL = 2,
@@ -72,6 +78,8 @@ typedef struct scene_body {
     double mass;       ///< [kg]
     double com[3];     ///< in the joint frame [m]
     double inertia[3]; ///< principal, about the mass centre, axes of the joint frame [kg m^2]
+    double turn
+        [2]; ///< of the joint frame from the parent's at q = 0: about z, then about its new y [rad]
 } scene_body;
 
 /** A hinge or ball that closes a loop: a point of body 1 stays on one of body 2; of a hinge also the axis. */
@@ -111,6 +119,8 @@ extern const double scene_steps[SCENE_STEPS];
 /** @param g out [m/s^2] */
 void scene_gravity(scene_kind kind, double g[3]);
 int scene_dof(const scene_body *body, int nbody);
+/** `turn` of a body as a unit quaternion, w first; exactly 1, 0, 0, 0 where there is none.   @param quaternion out [4] */
+void scene_orientation(const scene_body *body, double quaternion[4]);
 
 /** Knuth's 64-bit generator; its upper 53 bits make a double in [-1, 1). */
 double scene_draw(uint64_t *state);
@@ -120,7 +130,7 @@ double scene_draw(uint64_t *state);
  *  at rest except for 0.1 rad/s about z in the first joint.  Rows of loops (bodies side by side on the
  *  ground) are inclined: uprights by 0.3 rad at 1 rad/s, the bodies between them rotated back by the same angle; posts
  *  also by 0.2 rad at 0.5 rad/s; no efforts.  Ropes are as spherical chains, rings at q = 0 and at rest; they, paths and
- *  branches have no efforts.
+ *  branches have no efforts.  The platform of a delta moves at (0.5, 0.3, -0.2) m/s from q = 0, without efforts.
  *  @param q, v, tau [dof] */
 void scene_state(scene_kind kind, const scene_body *body, int nbody, double *q, double *v,
                  double *tau);

@@ -18,6 +18,8 @@ typedef struct timing {
 double stopwatch(void);
 /** Time that passes, for work that several threads share [s]. */
 double stopwatch_wall(void);
+/** Processor time of processes that this one has started and that have ended [s], to some hundredths. */
+double stopwatch_children(void);
 /** Times evaluate(work), which returns 0 while all is well.
  *  @param seconds  to spend, at least five samples    @param samples  how many; 0: as time allows,
  *                  at most 200

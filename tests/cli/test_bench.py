@@ -73,8 +73,27 @@ class Bench(unittest.TestCase):
                 self.assertGreater(errors[0], 100 * errors[-1], (name, method))
                 self.assertLess(errors[-1], bound, (name, method))
 
+    def test_compiled_code_is_timed_beside_the_library(self):
+        with tempfile.TemporaryDirectory() as folder:
+            environment = dict(os.environ, XDG_CACHE_HOME=folder)
+            done = subprocess.run([PROGRAM, "bench", "--case", "four-bars-1,run-four-bars-1", "--compiled", "on", "--samples", "1",
+                                   "--json"], capture_output=True, text=True, timeout=300, check=False, env=environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        cases = json.loads(done.stdout)["cases"]
+        here = {c["method"]: c for c in cases if c["case"] == "four-bars-1"}
+        self.assertEqual(here["compiled"]["accelerations"], here["compiled:many"]["accelerations"])  # to the last bit
+        self.assertGreater(here["compiled"]["compiling"], 0)
+        for key in ("sum", "max", "first", "last"):
+            self.assertAlmostEqual(here["compiled"]["accelerations"][key], here["rcr"]["accelerations"][key], delta=1e-10)
+        runs = {(c["method"], c["setting"]): c["angles"]["last"] for c in cases if c["case"].startswith("run-")}
+        for method in "dopri5", "verner87":
+            self.assertAlmostEqual(runs[method + ":compiled", 1e-9], runs[method, 1e-9], delta=1e-8)
+            self.assertNotEqual(runs[method + ":compiled", 1e-9], runs[method, 1e-6])
+
     def test_wrong_use_is_named(self):
-        for options, text in ((("--case", "humanoit"), "did you mean humanoid"),
+        for options, text in ((("--compiled", "auto"), "expected off or"),
+                              ((os.path.join(MODELS, "four_bar.yaml"), "--compiled", "on"), "expected off or"),
+                              (("--case", "humanoit"), "did you mean humanoid"),
                               (("--samples", "0"), "from 1 to 200"),
                               (("--seconds", "-1"), "positive number")):
             done = bench(*options)

@@ -109,6 +109,13 @@ static void accelerations_of_rows_of_loops_are_the_published_ones(void **state)
     }
 }
 
+static void accelerations_of_ur5_and_delta_are_those_of_others(void **state)
+{
+    (void)state;
+    assert_published(SCENE_UR5, 0);
+    assert_published(SCENE_DELTA, 0);
+}
+
 static void a_straight_spherical_chain_starts_in_its_plane(void **state)
 {
     // At rest and straight nothing twists and nothing leaves the vertical plane: accelerations
@@ -161,6 +168,7 @@ int main(void)
         cmocka_unit_test(accelerations_of_long_chains_are_the_published_ones),
         cmocka_unit_test(accelerations_of_the_humanoid_are_the_published_ones),
         cmocka_unit_test(accelerations_of_rows_of_loops_are_the_published_ones),
+        cmocka_unit_test(accelerations_of_ur5_and_delta_are_those_of_others),
         cmocka_unit_test(a_straight_spherical_chain_starts_in_its_plane),
         cmocka_unit_test(speeds_come_back_from_momenta_as_far_as_the_chain_is_conditioned),
     };
