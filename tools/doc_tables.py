@@ -686,6 +686,22 @@ def work_precision(source):
 
 
 @made("docs/benchmarks.md")
+def compiled_peers(source):
+    with open(source.stored("compiled_peers.json"), encoding="utf-8") as file:
+        return source.module("bench/peers/run.py").tables(json.load(file)).strip().split("\n")
+
+
+@made("docs/benchmarks.md")
+def parallel_peers(source):
+    return source.printed("bench/peers/parallel_robots.py", "parallel_peers.json")
+
+
+@made("docs/benchmarks.md")
+def batch_peers(source):
+    return source.printed("bench/peers/batch.py", "batch_peers.json")
+
+
+@made("docs/benchmarks.md")
 def leads(source):
     """The fastest of ours beside the fastest of another library that is as exact."""
     with open(source.stored("peers.json"), encoding="utf-8") as file:

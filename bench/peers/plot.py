@@ -31,9 +31,11 @@ LOOPS = {("linkwork", "rcr"): "Linkwork", ("pinocchio", "lcaba"): "Pinocchio lca
          ("pinocchio", "proximal"): "Pinocchio constraintDynamics", SOFT: "MuJoCo (soft)",
          ("simbody", "realize"): "Simbody"}
 RUNS = {("linkwork", "dopri5"): "Linkwork dopri5", ("linkwork", "verner87"): "Linkwork verner87",
-        ("linkwork", "rk4"): "Linkwork rk4", ("pinocchio", "aba-local"): "Pinocchio rk4",
+        ("linkwork", "rk4"): "Linkwork rk4", ("linkwork", "dopri5:compiled"): "Linkwork compiled dopri5",
+        ("linkwork", "verner87:compiled"): "Linkwork compiled verner87", ("pinocchio", "aba-local"): "Pinocchio rk4",
         ("pinocchio", "proximal"): "Pinocchio constraintDynamics rk4", ("pinocchio", "lcaba"): "Pinocchio lcaba rk4",
-        ("simbody", "realize"): "Simbody Merson", ("mujoco", "forward"): "MuJoCo rk4", SOFT: "MuJoCo rk4 (soft)"}
+        ("simbody", "realize"): "Simbody Merson", ("exudyn", "rk44"): "Exudyn rk4", ("exudyn", "dopri5"): "Exudyn dopri5",
+        ("exudyn", "generalized-alpha"): "Exudyn generalised alpha", ("mujoco", "forward"): "MuJoCo rk4", SOFT: "MuJoCo rk4 (soft)"}
 FLOOR = 1e-16  # of an error on the logarithmic scale
 
 

@@ -9,10 +9,13 @@ minimum over the rounds and the median of the rounds' medians count.  Accelerati
 against published values to nine digits where there are some, else against each other.
 
   --case A,B,...    cases (default: chains, humanoid, arms, spherical; `loops`, `falls`: rows of loops,
-                    simulations; `long`: long paths, for divide and conquer; `runs`: work and precision of whole runs)
+                    simulations; `long`: long paths, for divide and conquer; `runs`: work and precision of whole runs;
+                    `compiled`: compiled code beside the library and others)
   --threads N,N     threads of Linkwork, for the cases of `long` (default 1); several threads have as many cores
   --rounds N        rounds (default 5); simulations have one
   --seconds S       for each case, program and method in a round (default 0.1)
+  --compiled        Linkwork's compiled code as well, in the cases of `runs` and `compiled`
+  --exudyn PYTHON   interpreter that has Exudyn: it takes part in the cases of `runs`
   --core N          core to run on (default 1 where there are two, else 0)
   --machine NAME    folder under bench/results (default: made from the processor's name)
   --name NAME       of the results and of the table in the page (default: peers)
@@ -33,6 +36,7 @@ import signal
 import statistics
 import subprocess
 import sys
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -44,8 +48,9 @@ LOOPS = ["four-bars-1", "four-bars-10", "four-bars-40", "four-bars-100",
 FALLS = ["fall-128", "fall-1024"]
 LONG = ["path-256", "path-1024", "path-4096", "path-16384", "path-131072", "rope-1024", "rope-16384", "branches-63",
         "ring-320", "ring-4096"]
-RUNS = ["run-chain-7", "run-chain-32", "run-humanoid", "run-four-bars-1", "run-four-bars-10", "run-ladder-1",
-        "run-ladder-10"]
+RUNS = ["run-chain-7", "run-chain-32", "run-ur5", "run-humanoid", "run-four-bars-1", "run-four-bars-10", "run-ladder-1",
+        "run-ladder-10", "run-delta"]
+COMPILED = ["ur5", "humanoid", "four-bars-1", "delta"]
 ERRORS = (1e-3, 1e-5, 1e-7, 1e-9)   # of angles at the end of runs [rad]
 REFERENCE = ("verner87", 1e-12)     # method and setting of Linkwork whose angles are the right ones
 LIMIT = 20          # CPU seconds that a program may take for a case
@@ -69,6 +74,8 @@ def arguments():
     parser.add_argument("--name", default="peers")
     parser.add_argument("--threads", type=lambda s: [int(n) for n in s.split(",")], default=[1])
     parser.add_argument("--page")
+    parser.add_argument("--compiled", action="store_true")
+    parser.add_argument("--exudyn", metavar="PYTHON")
     return parser.parse_args()
 
 
@@ -84,6 +91,9 @@ def programs(options):
     for name in sorted(os.listdir(options.peers)):
         if name.startswith("peer_"):
             found.append((name[5:], [os.path.join(os.path.abspath(options.peers), name)], 1))
+    if options.exudyn:
+        found.append(("exudyn", [options.exudyn, os.path.join(HERE, "exudyn_runs.py"), "--scenes",
+                                 os.path.join(os.path.abspath(options.peers), "libscenes.so")], 1))
     return found
 
 
@@ -115,8 +125,10 @@ def take_turns(options, cases):
             for label, command, threads in programs(options):
                 if (case, label) in refused or (number and case in FALLS):
                     continue
-                if threads > 1 and case not in LONG:
+                if (threads > 1 and case not in LONG) or (label == "exudyn" and case not in RUNS):
                     continue
+                if options.compiled and "bench" in command and case in RUNS + COMPILED:
+                    command = [*command, "--compiled", "on"]
                 said, why = ask(command, threads, case, options)
                 if why:
                     refused[case, label] = why
@@ -136,6 +148,8 @@ def merge(seen):
         entry = dict(rounds[-1], program=label, rounds=len(rounds))
         entry["minimum"] = min(r["minimum"] for r in rounds)
         entry["median"] = statistics.median(r["median"] for r in rounds)
+        if "compiling" in entry:
+            entry["compiling"] = max(r["compiling"] for r in rounds)  # later rounds find what the first one compiled
         results.append(entry)
     return results
 
@@ -266,20 +280,23 @@ def fastest(found, error, choose):
 
 
 def run_table(results, cases):
-    lines = ["| run | error, rad | linkwork | linkwork, `rk4` | pinocchio, `rk4` | simbody | mujoco, `rk4` | "
-             "fastest exact other over linkwork |", "|---|---|---|---|---|---|---|---|"]
+    others = ("pinocchio", "simbody", "exudyn", "mujoco")
+    lines = ["| run | error, rad | linkwork | linkwork, `rk4` | compiled | " + " | ".join(others)
+             + " | fastest exact other over linkwork | over compiled |", "|---" * 11 + "|"]
     for case in cases:
         found = curves(results, case)
         for error in ERRORS:
-            own, method = fastest(found, error, lambda p, m: p.startswith("linkwork"))
-            columns = [(own, method), fastest(found, error, lambda p, m: p.startswith("linkwork") and m == "rk4")]
-            for name in ("pinocchio", "simbody", "mujoco"):
+            own, method = fastest(found, error, lambda p, m: p.startswith("linkwork") and "compiled" not in m)
+            fast, how = fastest(found, error, lambda p, m: p.startswith("linkwork") and "compiled" in m)
+            columns = [(own, method), fastest(found, error, lambda p, m: p.startswith("linkwork") and m == "rk4"),
+                       (fast, how.split(":")[0])]
+            for name in others:
                 columns.append(fastest(found, error, lambda p, m, name=name: p == name))
             other, _ = fastest(found, error, lambda p, m: not p.startswith("linkwork") and "soft" not in m)
-            cells = [f"{1e3 * t:.3g}" + (f" `{m}`" if i in (0, 2) else "") if t else "–"
+            cells = [f"{1e3 * t:.3g}" + (f" `{m}`" if i in (0, 2, 3, 5) else "") if t else "–"
                      for i, (t, m) in enumerate(columns)]
-            lines.append(f"| {case[4:]} | {error:.0e} | " + " | ".join(cells)
-                         + f" | {f'{other / own:.3g}' if other and own else '–'} |")
+            cells += [f"{other / t:.3g}" if other and t else "–" for t in (own, fast)]
+            lines.append(f"| {case[4:]} | {error:.0e} | " + " | ".join(cells) + " |")
     return lines
 
 
@@ -294,6 +311,34 @@ def agreement(results, cases):
             + "; ".join("%s %.0e (%s)" % (case[4:], *least[case]) for case in cases if case in least) + "."]
 
 
+def compiled_table(results, cases):
+    """Compiled code beside the library and the fastest methods of others: microseconds of an evaluation."""
+    names = [n for n in ("pinocchio", "simbody", "dart", "bullet", "mujoco") if any(e["program"] == n for e in results)]
+    lines = ["| us | library | compiled | in lanes | " + " | ".join(names)
+             + " | fastest exact other over compiled | over lanes | compiling, s |", "|---" * (7 + len(names)) + "|"]
+    for case in cases:
+        here = [e for e in results if e["case"] == case]
+        own = {e["method"]: e for e in here if ours(e)}
+        library = min((own[m] for m in ("aba", "momenta", "rcr") if m in own), key=lambda e: e["minimum"])
+        single, lanes = own["compiled"], own["compiled:many"]
+        cells = [f"{library['minimum'] / 1e3:.3g} `{library['method']}`", *(f"{e['minimum'] / 1e3:.3g}" for e in (single, lanes))]
+        exact = []
+        for name in names:
+            of = [e for e in here if e["program"] == name]
+            exact += [e["minimum"] for e in of if "soft" not in e["method"] and e.get("digits", 9) >= DIGITS]
+            best = min(of, key=lambda e: e["minimum"], default=None)
+            cells.append(f"{best['minimum'] / 1e3:.3g} `{best['method']}`" if best else "–")
+        cells += [f"{min(exact) / e['minimum']:.3g}" for e in (single, lanes)] + [f"{single['compiling']:.2g}"]
+        lines.append(f"| {case} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def compiled_page(report):
+    return "\n".join(["Measured %s on %s, commit %s; %d rounds, one core, load %s; minima." % (
+        report["date"], report["cpu"], report["commit"], report["rounds"], report["load"]), "",
+        *compiled_table(report["results"], [c for c in COMPILED if any(e["case"] == c for e in report["results"])])]) + "\n"
+
+
 def run_page(report):
     cases = [c for c in RUNS if any(e["case"] == c for e in report["results"])]
     head = ("Measured %s on %s, commit %s; %d rounds, one core, load %s. Milliseconds to an error of the angles at the end; "
@@ -306,6 +351,8 @@ def tables(report):
     results, about = report["results"], report["programs"]
     if any("setting" in e for e in results):
         return run_page(report)
+    if any(e["method"] == "compiled" for e in results):
+        return compiled_page(report)
     there = [c for c in EVALUATIONS + LOOPS + LONG if any(e["case"] == c for e in results)]
     groups = [[c for c in there if c.startswith("chain")],
               [c for c in there if not c.startswith("chain") and c not in LOOPS + LONG],
@@ -342,10 +389,12 @@ def put_in_page(path, name, text):
 
 def main():
     options = arguments()
-    groups = {"loops": LOOPS, "falls": FALLS, "long": LONG, "runs": RUNS}
+    groups = {"loops": LOOPS, "falls": FALLS, "long": LONG, "runs": RUNS, "compiled": COMPILED}
     cases = [c for word in options.case.split(",") for c in groups.get(word, [word])]
     load = "%.1f" % os.getloadavg()[0]
-    seen, about, refused = take_turns(options, cases)
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["XDG_CACHE_HOME"] = folder  # compilers start from nothing
+        seen, about, refused = take_turns(options, cases)
     report = {"date": datetime.date.today().isoformat(), "cpu": processor(), "commit": commit(about),
               "system": platform.platform(), "load": load + " to %.1f" % os.getloadavg()[0],
               "rounds": options.rounds, "seconds": options.seconds, "programs": about,
