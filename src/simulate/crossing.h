@@ -62,8 +62,9 @@ bool lwi_crossing_across_several(lw_sim *sim, double rate, double limit);
 /** crossing.path := from the motion crossing.at to time t + offset + h: a step of length h, after one of length `offset`
  *  unless that is 0. */
 bool lwi_sim_attempt_path(lw_sim *sim, double offset, double h);
-/** The same from a regular motion, without shift afterwards; true if all nodes are far enough from singular positions. */
-bool lwi_crossing_try_path(lw_sim *sim, double offset, double h);
+/** The same from a regular motion, without shift afterwards; true if all nodes have larger sines than min_at_node, relative to
+ *  the largest of the run. */
+bool lwi_crossing_try_path(lw_sim *sim, double offset, double h, double min_at_node);
 /** The sine of the polynomial of a step at the part s of it; the state in crossing.y, its poses in passage.gauss.node. */
 bool lwi_crossing_sine(lw_sim *sim, const lwi_crossing_piece *piece, double s, double *sine);
 /** *at: the part of the step at which the pivot of a group of loops is smallest, -1: of all, by parabolas that narrow.

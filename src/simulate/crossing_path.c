@@ -203,12 +203,12 @@ void lwi_crossing_keep_path(lwi_crossing *c)
     c->path = path;
 }
 
-bool lwi_crossing_try_path(lw_sim *sim, double offset, double h)
+bool lwi_crossing_try_path(lw_sim *sim, double offset, double h, double min_at_node)
 {
     lwi_gauss *g = &sim->passage.gauss;
     const bool done = lwi_sim_attempt_path(sim, offset, h);
     g->assembler->shift = NULL;
-    return done && sim->crossing.path.node > MIN_AT_NODE * lwi_crossing_typical(sim);
+    return done && sim->crossing.path.node > min_at_node * lwi_crossing_typical(sim);
 }
 
 // The error that ends the attempts, and the largest one that is accepted.
@@ -262,7 +262,7 @@ static bool find_shifted_path(lw_sim *sim, double offset, double h)
         // the residuals are those of the position
         memcpy(path->shift, a->residual, (size_t)a->nrow * sizeof *path->shift);
         path->shifted = true;
-        if (!lwi_crossing_try_path(sim, offset, h)) return false;
+        if (!lwi_crossing_try_path(sim, offset, h, MIN_AT_NODE)) return false;
     }
     return keep_if_better(sim);
 }
@@ -285,7 +285,7 @@ bool lwi_crossing_single(lw_sim *sim, double D)
             c->path.shifted = false;
             c->path.node = INFINITY;
             const double offset = D * (1 - shrinks[i]), h = 2 * D * shrinks[i];
-            const bool done = lwi_crossing_try_path(sim, offset, h);
+            const bool done = lwi_crossing_try_path(sim, offset, h, MIN_AT_NODE);
             if (!(c->path.node > MIN_AT_NODE * lwi_crossing_typical(sim))) break;
             if (!done) continue;
             if (!(shifted ? find_shifted_path(sim, offset, h) : keep_if_better(sim))) continue;

@@ -23,6 +23,11 @@ enum { LENGTHS = 12, BEGINS = 48 };
 // Where none is found the longest is longer by this factor: a position close ahead is then before the first node, or in the
 // gap after it.  Steps end there if the position was too far ahead to be seen as they began.
 #define LONGER 8
+// Where ordinary steps end at a position, with tolerances up to TIGHT, nodes may come nearer by this factor, and have sines
+// smaller by it: positions that are passed slowly, next to fast loops.  Round-off of nodes shows in the difference
+// of both rules.
+#define LAST 0.2
+#define TIGHT 1e-10
 // The largest error that is accepted: a run that has no step across stops or leaves its branch.
 #define ACCEPTED 1e-6
 // Positions are known from nodes to this part of a step beyond its ends.
@@ -129,8 +134,8 @@ static double nearest_node(const lwi_gauss_rule *rule, double at)
     return nearest;
 }
 
-// How far a step keeps from all positions, relative to the smallest distances allowed.
-static double clearance(const lw_sim *sim, double offset, double h)
+// How far a step keeps from all positions, relative to the smallest distances allowed: `end` windows at its ends.
+static double clearance(const lw_sim *sim, double offset, double h, double end)
 {
     const lwi_crossing *c = &sim->crossing;
     const lwi_gauss *g = &sim->passage.gauss;
@@ -140,8 +145,8 @@ static double clearance(const lw_sim *sim, double offset, double h)
         const double at = (a->after - offset) / h;
         const double node = fmin(nearest_node(&g->rule4, at), nearest_node(&g->rule6, at));
         smallest = fmin(smallest, node * h / (NODE * a->window));
-        smallest = fmin(smallest, fabs(1 - at) * h / (END * a->window));
-        if (offset > 0) smallest = fmin(smallest, fabs(at) * h / (END * a->window));
+        smallest = fmin(smallest, fabs(1 - at) * h / (end * a->window));
+        if (offset > 0) smallest = fmin(smallest, fabs(at) * h / (end * a->window));
     }
     return smallest;
 }
@@ -150,12 +155,14 @@ static double clearance(const lw_sim *sim, double offset, double h)
 static bool find_begin(const lw_sim *sim, double h, double latest, double allowed, double *offset)
 {
     const double first = sim->crossing.ahead[0].after;
+    const double end =
+        allowed < NEARER ? END * NEARER / allowed : END; // ends keep as far as with NEARER
     double best = allowed;
     bool found = false;
     for (int i = 0; i < BEGINS; i++) {
         const double begin = first * i / BEGINS;
         if (begin + h > latest || begin + h <= first) continue;
-        const double smallest = clearance(sim, begin, h);
+        const double smallest = clearance(sim, begin, h, end);
         if (smallest > best) best = smallest, *offset = begin, found = true;
     }
     return found;
@@ -185,7 +192,7 @@ static bool find_gaps(lw_sim *sim)
         path->gap = fmax(path->gap,
                          lwi_assembler_residual(g->assembler, false, NULL) / g->assembler->length);
     }
-    return path->sine < INFINITY;
+    return path->sine < LWI_CROSSING_WINDOW * lwi_crossing_typical(sim); // else it is across none
 }
 
 static bool keep_if_better(lw_sim *sim)
@@ -213,7 +220,8 @@ static double reach(const lwi_crossing *c)
 }
 
 // Tries lengths from the longest on.
-static void try_lengths(lw_sim *sim, double longest, double latest, double allowed)
+static void try_lengths(lw_sim *sim, double longest, double latest, double allowed,
+                        double min_at_node)
 {
     lwi_crossing *c = &sim->crossing;
     double h = longest, offset;
@@ -221,7 +229,7 @@ static void try_lengths(lw_sim *sim, double longest, double latest, double allow
         if (!find_begin(sim, h, latest, allowed, &offset)) continue;
         c->path.shifted = false;
         c->path.node = INFINITY;
-        const bool done = lwi_crossing_try_path(sim, offset, h);
+        const bool done = lwi_crossing_try_path(sim, offset, h, min_at_node);
         correct_positions(sim);
         if (!done || !keep_if_better(sim)) continue;
         if (c->best.estimate <= lwi_crossing_enough(&sim->options)) return;
@@ -234,10 +242,13 @@ bool lwi_crossing_across_several(lw_sim *sim, double rate, double limit)
     const double latest = fmin(limit - sim->t, 2 * LWI_CROSSING_FARTHEST / rate);
     if (c->nahead == 0) return false;
     const double longest = fmin(reach(c), latest);
-    try_lengths(sim, longest, latest, 1);
+    const double node = LWI_CROSSING_MIN_AT_NODE;
+    try_lengths(sim, longest, latest, 1, node);
     if (!(c->best.estimate <= lwi_crossing_accepted(&sim->options)))
-        try_lengths(sim, longest, latest, NEARER);
+        try_lengths(sim, longest, latest, NEARER, node);
     if (!(c->best.estimate < INFINITY))
-        try_lengths(sim, fmin(LONGER * longest, latest), latest, NEARER);
+        try_lengths(sim, fmin(LONGER * longest, latest), latest, NEARER, node);
+    if (!(c->best.estimate < INFINITY) && sim->options.rtol <= TIGHT)
+        try_lengths(sim, longest, latest, LAST, LAST * node);
     return c->best.estimate < INFINITY;
 }
