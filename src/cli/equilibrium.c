@@ -6,18 +6,22 @@
 
 #define ROUND_OFF 1e-12 // of the largest reaction
 
-// Coordinates and reactions of all joints at the equilibrium, without reactions where there are none; the caller destroys
-// *sim.
-static cli_exit observe(const cli_analysis *a, lw_sim **sim, const lw_observation **seen)
+// Coordinates and reactions of all joints at the equilibrium; where reactions cannot be found, `failed` [size] has the
+// reason, else "".  The caller destroys *sim.
+static cli_exit observe(const cli_analysis *a, lw_sim **sim, const lw_observation **seen,
+                        char *failed, size_t size)
 {
+    *failed = 0;
     lw_error error = {0};
     lw_status status = lw_sim_create(a->model, NULL, sim, &error);
     if (status != LW_OK) return cli_fail(status, &error);
     for (int i = 0; i < lw_model_input_count(a->model); i++)
         lw_sim_set_input(*sim, i, a->inputs[i]);
     status = lw_sim_observe(*sim, LW_OBSERVE_ENERGY, seen);
-    if (status == LW_OK && lw_sim_observe(*sim, LW_OBSERVE_REACTION, seen) != LW_OK)
+    if (status == LW_OK && lw_sim_observe(*sim, LW_OBSERVE_REACTION, seen) != LW_OK) {
+        snprintf(failed, size, "no reactions: %s", lw_sim_error(*sim)->text);
         status = lw_sim_observe(*sim, LW_OBSERVE_ENERGY, seen);
+    }
     return status == LW_OK ? CLI_DONE : cli_fail(status, lw_sim_error(*sim));
 }
 
@@ -54,13 +58,27 @@ static void print_undetermined(const cli_analysis *a, const lw_observation *seen
     }
 }
 
+static void print_components(void)
+{
+    printf("reactions    %-24s", "on the second body");
+    for (int i = 0; i < 6; i++) {
+        char text[16];
+        snprintf(text, sizeof text, "%s [%s]", component[i], i < 3 ? "N" : "N m");
+        printf(" %12s", text);
+    }
+    putchar('\n');
+}
+
 // Force, torque on body2 in world axes, as the columns joint.NAME.fx, ... of results; without round-off.
 static void print_reactions(const cli_analysis *a, const lw_observation *seen)
 {
     double largest[2];
     find_largest(a, seen, largest);
+    bool any = false;
     for (int j = 0; j < lw_model_joint_count(a->model); j++) {
         if (!has_reaction(a, seen, j)) continue;
+        if (!any) print_components();
+        any = true;
         printf("reaction     %-24s", lw_model_joint_name(a->model, (lw_joint){j}));
         for (int i = 0; i < 6; i++) {
             const double x = seen->reaction[j][i];
@@ -124,7 +142,7 @@ static void print_report(const cli_arguments *arguments, const cli_analysis *a,
 }
 
 static void json_report(const cli_arguments *arguments, const cli_analysis *a,
-                        const lw_observation *seen)
+                        const lw_observation *seen, const char *failed)
 {
     const lw_equilibrium *e = &a->equilibrium;
     cli_json json = {.file = stdout};
@@ -158,6 +176,9 @@ static void json_report(const cli_arguments *arguments, const cli_analysis *a,
     }
     json_close(&json, '}');
     json_reactions(&json, a, seen);
+    json_open(&json, "warnings", '[');
+    if (*failed) json_text(&json, NULL, failed);
+    json_close(&json, ']');
     json_close(&json, '}');
 }
 
@@ -179,17 +200,20 @@ cli_exit cli_equilibrium(const cli_arguments *arguments)
     cli_analysis a;
     lw_sim *sim = NULL;
     const lw_observation *seen = NULL;
+    char failed[sizeof(lw_error)];
     for (int i = 0; i < arguments->noutput; i++)
         if (!cli_ends_in(arguments->output[i], ".yaml") &&
             !cli_ends_in(arguments->output[i], ".yml"))
             return cli_complain(CLI_USE, "%s: models are written as .yaml", arguments->output[i]);
     cli_exit code = cli_analysis_begin(arguments, true, &a);
-    if (!code) code = observe(&a, &sim, &seen);
+    if (!code) code = observe(&a, &sim, &seen, failed, sizeof failed);
     if (!code) code = write_model(arguments, &a);
     if (!code && arguments->json)
-        json_report(arguments, &a, seen);
+        json_report(arguments, &a, seen, failed);
     else if (!code && !arguments->quiet)
         print_report(arguments, &a, seen);
+    if (!code && *failed && !arguments->quiet)
+        fprintf(stderr, "warning: %s: %s\n", arguments->operand, failed);
     if (!code && !arguments->quiet) cli_analysis_warn(&a.equilibrium);
     if (!code && !arguments->quiet) cli_analysis_leaves_out(a.model, false);
     lw_sim_destroy(sim);

@@ -102,11 +102,29 @@ class Analysis(unittest.TestCase):
         text = self.run_program("equilibrium", path)
         self.assertIn("statically indeterminate", text)
         self.assertIn("L3                       fx fy fz\n", text)
+        self.assertRegex(text, r"\nreactions +on the second body +fx \[N\] +fy \[N\] +fz \[N\] +tx \[N m\] .*\n"
+                               r"reaction +L0 ")
         held = self.json("equilibrium", self.model, "--inputs", "torque=9.81")["reactions"]
         self.assertEqual([r["undetermined"] for r in held.values()], [[], []])
         self.assertAlmostEqual(held["a"]["force"][1], 2 * 9.81, delta=1e-9)
         self.assertAlmostEqual(held["b"]["force"][1], 9.81, delta=1e-9)
         self.assertNotIn("statically", self.run_program("equilibrium", self.model))
+
+    def test_equilibrium_without_reactions(self):
+        """The round-off of an effort of 1e35 accelerates 1e-300 kg infinitely: the reason is said."""
+        path = self.path("dust.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("linkwork: 1\nfunctions: {f: {type: constant, value: 1.23456e35}}\n"
+                       "bodies: {a: {mass: 1e-300, inertia: [1e-300, 1e-300, 1e-300, 0, 0, 0]}}\n"
+                       "joints: {a: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, 1, 0],\n"
+                       "  effort: {q0: f}, spring: {q0: {stiffness: 1.23456e35*1.1, at: 0.1}}}}\n")
+        done = subprocess.run([PROGRAM, "equilibrium", path, "--json"], capture_output=True, text=True, check=False)
+        found = json.loads(done.stdout)
+        self.assertEqual((done.returncode, found["reactions"]), (0, {}))
+        self.assertEqual(len(found["warnings"]), 1)
+        self.assertRegex(found["warnings"][0], "no reactions: .*not a finite number")
+        self.assertEqual(done.stderr, f"warning: {path}: {found['warnings'][0]}\n")
+        self.assertEqual(self.json("equilibrium", self.model)["warnings"], [])
 
     def test_linearize(self):
         file = self.path("linear.json")
