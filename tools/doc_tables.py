@@ -587,6 +587,11 @@ def depth(source):
 
 
 @made("docs/benchmarks.md")
+def depth_rows(source):
+    return source.printed("bench/depth/depth.py", "depth_rows.json")
+
+
+@made("docs/benchmarks.md")
 def depth_times(source):
     return source.printed("bench/depth/depth.py", "depth_times.json", option="--table-of-times")
 

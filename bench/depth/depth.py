@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What the busiest thread executes for an evaluation.
 
-usage: depth.py --program BENCH_DEPTH [--cases A,B] [--formulations A,B] [--threads N,N,...] [--json FILE]
+usage: depth.py --program BENCH_DEPTH [--cases A,B] [--formulations A,B | --rows] [--threads N,N,...] [--json FILE]
        depth.py --program BENCH_DEPTH --times [--rounds N] [--threads N,N,...] [--json FILE]
        depth.py --table FILE | --table-of-times FILE
 
@@ -11,7 +11,9 @@ out.  These counts do not depend on the machine's number of processors, nor on w
 and memory.
 
 --cases         see CASES below (all)
---formulations  those of the case (OF_CASES); with :row (hdca:row) a row of results with all reactions instead
+--formulations  those of the case: hdca,dca,index3, of trees momenta,aba too; with :row (hdca:row) a row of results with
+                all reactions instead
+--rows          rows of results of the case in place of evaluations
 --threads       1,2,4,8,16
 --json          writes what was measured; earlier results in this file are kept
 --times         instead: wall-clock time of an evaluation, the least of --rounds runs (3) of bench_depth, which take turns;
@@ -38,9 +40,9 @@ CASES = {
     "net 32": ({"net": {"n": 32, "m": 32, "q": [0.3, 0, 0], "qd": [0, 0, 1]}}, "auto"),
 }
 FORMULATIONS = ["hdca", "dca", "index3"]
-ROWS = ["hdca:row", "dca:row"]
-OF_CASES = {"chain 4000": ROWS, "balls 4000": ROWS, "tree 4000": ["momenta", "aba", *ROWS, "momenta:row", "aba:row"],
-            "ladder 2000": ROWS, "net 32": ROWS}
+OF_TREES = {"tree 4000": ["momenta", "aba"]}
+ROWS = {case: ["hdca:row", "dca:row"] for case in CASES if case != "chain 131072"}
+ROWS["tree 4000"] += ["momenta:row", "aba:row"]
 WAITING = ("lwi_barrier_wait", "wait_for_task", "wait_for_end", "notify")
 SYSTEM = ("pthread_", "sched_yield", "__")
 ALLOWED = 0.06   # share of the total that the busiest thread may execute above its part
@@ -155,6 +157,7 @@ def main():
     parser.add_argument("--formulations", type=lambda s: s.split(","), default=None)
     parser.add_argument("--threads", type=lambda s: [int(n) for n in s.split(",")])
     parser.add_argument("--times", action="store_true")
+    parser.add_argument("--rows", action="store_true")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json")
     parser.add_argument("--table")
@@ -186,7 +189,11 @@ def store(path, found):
 
 def selected(arguments):
     return [(case, formulation) for case in arguments.cases
-            for formulation in arguments.formulations or FORMULATIONS + OF_CASES.get(case, [])]
+            for formulation in arguments.formulations or default_of(case, arguments.rows)]
+
+
+def default_of(case, rows):
+    return ROWS.get(case, []) if rows else FORMULATIONS + OF_TREES.get(case, [])
 
 
 def count_all(arguments):
