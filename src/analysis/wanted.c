@@ -2,6 +2,7 @@
 #include "analysis/wanted.h"
 
 #include "base/base.h"
+#include "io/names.h"
 #include "io/result/columns.h"
 #include "io/text.h"
 #include "model/model.h"
@@ -71,10 +72,11 @@ static lw_status choose(const lw_model *model, const char *patterns, lwi_result_
     return lwi_result_columns_choose(model, LW_OBSERVE_REACTION, patterns, columns, error);
 }
 
-static bool chooses_something(const lw_model *model, const char *pattern)
+// "*.max" has a statistic of all columns, "measure.max" may be the name of one.
+static bool is_column(const lw_model *model, const char *pattern)
 {
     lwi_result_columns columns;
-    if (choose(model, pattern, &columns, NULL) != LW_OK) return false;
+    if (strpbrk(pattern, "*?") || choose(model, pattern, &columns, NULL) != LW_OK) return false;
     lwi_result_columns_free(&columns);
     return true;
 }
@@ -87,7 +89,7 @@ lw_status lwi_wanted_parse(const lw_model *model, const char *text, lwi_arena *a
     char *one = lwi_arena_text(arena, text), *pattern = lwi_arena_chars(arena, room);
     if (!one || !pattern) return no_memory(error);
     int which = statistic_of(one);
-    if (which >= 0 && (is_measure(model, one) || chooses_something(model, one))) which = -1;
+    if (which >= 0 && (is_measure(model, one) || is_column(model, one))) which = -1;
     if (which >= 0) *strrchr(one, '.') = 0;
     snprintf(pattern, room, "%s%s", is_measure(model, one) ? measure : "", one);
     *column = pattern;
@@ -134,28 +136,27 @@ lw_status lwi_wanted_read(const lw_model *model, const char *patterns, lw_statis
 // ----------------------------------------------------------------------------------------- columns
 
 typedef struct requests {
-    unsigned *with;    // [columns] bits of the statistics that patterns name
-    bool *without;     // [columns] a pattern without one
-    const char **name; // [columns]
-    int n;
+    unsigned *with; // [columns] bits of the statistics that patterns name
+    bool *without;  // [columns] a pattern without one
+    lwi_names names;
 } requests;
 
 static void mark(const lwi_result_columns *chosen, int statistic, const requests *w)
 {
-    for (int i = 1; i < chosen->n; i++)
-        for (int c = 0; c < w->n; c++) {
-            if (strcmp(chosen->column[i].name, w->name[c]) != 0) continue;
-            if (statistic >= 0)
-                w->with[c] |= 1u << statistic;
-            else
-                w->without[c] = true;
-        }
+    for (int i = 1; i < chosen->n; i++) {
+        const int c = lwi_names_find(&w->names, chosen->column[i].name);
+        if (c < 0) continue; // a study has fewer
+        if (statistic >= 0)
+            w->with[c] |= 1u << statistic;
+        else
+            w->without[c] = true;
+    }
 }
 
 static lw_status add(const requests *w, int column, int statistic, bool plain, lwi_arena *arena,
                      lwi_wanted_list *list, lw_error *error)
 {
-    const char *name = w->name[column];
+    const char *name = w->names.name[column];
     const size_t room = strlen(name) + 8;
     char *text = LWI_PUSH(arena, char, room);
     if (!text) return no_memory(error);
@@ -168,10 +169,11 @@ static lw_status add(const requests *w, int column, int statistic, bool plain, l
 static lw_status add_all(const requests *w, lwi_arena *arena, lwi_wanted_list *list,
                          lw_error *error)
 {
-    for (int c = 0; c < w->n; c++)
+    for (int c = 0; c < w->names.count; c++)
         for (int which = 0; which < LW_STATISTIC_COUNT; which++) {
-            const bool plain = w->without[c] && which == (int)list->other;
-            if (plain || w->with[c] >> which & 1) TRY(add(w, c, which, plain, arena, list, error));
+            if (w->without[c] && which == (int)list->other)
+                TRY(add(w, c, which, true, arena, list, error));
+            if (w->with[c] >> which & 1) TRY(add(w, c, which, false, arena, list, error));
         }
     return LW_OK;
 }
@@ -180,21 +182,30 @@ lw_status lwi_wanted_choose(const lw_model *model, int columns,
                             const char *(*name)(const void *user, int i), const void *user,
                             lwi_arena *arena, lwi_wanted_list *list, lw_error *error)
 {
-    requests w = {.n = columns,
-                  .with = LWI_PUSH(arena, unsigned, columns),
-                  .without = LWI_PUSH(arena, bool, columns),
-                  .name = LWI_PUSH(arena, const char *, columns)};
-    list->at = LWI_PUSH(arena, lwi_wanted, (size_t)columns * LW_STATISTIC_COUNT);
-    if (!w.with || !w.without || !w.name || !list->at) return no_memory(error);
+    enum { MOST = LW_STATISTIC_COUNT + 1 }; // of a column: each, and one without a name
+    requests w = {.with = LWI_PUSH(arena, unsigned, columns),
+                  .without = LWI_PUSH(arena, bool, columns)};
+    list->at = LWI_PUSH(arena, lwi_wanted, (size_t)columns * MOST);
+    if (!w.with || !w.without || !list->at || lwi_names_create(columns, arena, &w.names) != LW_OK)
+        return no_memory(error);
     for (int c = 0; c < columns; c++) {
-        w.with[c] = 0, w.without[c] = list->npattern == 0;
-        if (!(w.name[c] = lwi_arena_text(arena, name(user, c)))) return no_memory(error);
+        const char *own = lwi_arena_text(arena, name(user, c));
+        if (!own) return no_memory(error);
+        w.without[c] = list->npattern == 0;
+        lwi_names_add(&w.names, own, c);
     }
+    lwi_names_sort(&w.names);
     for (int k = 0; k < list->npattern; k++) {
         lwi_result_columns chosen;
         TRY(choose(model, list->pattern[k], &chosen, error));
+        const bool time = chosen.n == 1 && list->statistic[k] >= 0;
         mark(&chosen, list->statistic[k], &w);
         lwi_result_columns_free(&chosen);
+        if (time)
+            return lwi_fail(error, LW_ERR_ARGUMENT,
+                            "'%.200s.%s' is a statistic of the time alone; expected columns of "
+                            "results or measures",
+                            list->pattern[k], statistics[list->statistic[k]]);
     }
     return add_all(&w, arena, list, error);
 }

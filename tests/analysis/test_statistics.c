@@ -154,6 +154,66 @@ static void test_known(void **state)
     lw_model_destroy(model);
 }
 
+// A name with a statistic and the same without one are two results, with equal values where the statistics are.
+static void test_twice(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"measure.v", "measure.v.last", "measure.v.max"};
+    lw_options options;
+    lw_model *model = parse(cart, &options);
+    for (int method = 0; method <= LW_SENSITIVITY_FORWARD; method++) {
+        lw_sensitivity *s = of(model, &options, 1, of_cart, "v.last,v.max,v", LW_STATISTIC_LAST,
+                               (lw_sensitivity_method)method, NULL);
+        assert_int_equal(lw_sensitivity_columns(s), 3);
+        for (int c = 0; c < 3; c++) {
+            assert_string_equal(lw_sensitivity_column(s, c).name, names[c]);
+            lwt_near(lw_sensitivity_value(s, c, lw_sensitivity_statistic(s, c)), 1.5, 1e-9);
+        }
+        lwt_near(lw_sensitivity_at(s, 0, 1, LW_STATISTIC_LAST, NULL),
+                 lw_sensitivity_at(s, 0, 0, LW_STATISTIC_LAST, NULL), 0);
+        lw_sensitivity_destroy(s);
+    }
+    lw_model_destroy(model);
+}
+
+// A measure named max: its last value by its name, the maxima of all measures by a pattern.
+static void test_measure_with_the_name_of_a_statistic(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\n"
+        "parameters: {m: 2}\n"
+        "functions: {push: {type: sine, amplitude: 1, omega: 6}}\n"
+        "bodies: {a: {mass: m, inertia: [1, 1, 1, 0, 0, 0]}}\n"
+        "joints: {A: {type: prismatic, between: [ground, a], axis: [1, 0, 0],\n"
+        "  at: [0, 0, 0], effort: {q0: push}}}\n"
+        "measures: {max: joint.A.qd0, way: joint.A.q0}\n"
+        "simulation: {duration: 0.9, sample: 0.1}\n";
+    static const struct {
+        const char *columns;
+        int n;
+        lw_statistic statistic;
+        const char *name;
+    } of_text[] = {{"max", 1, LW_STATISTIC_LAST, "measure.max"},
+                   {"measure.max", 1, LW_STATISTIC_LAST, "measure.max"},
+                   {"max.max", 1, LW_STATISTIC_MAX, "measure.max.max"},
+                   {"measure.*.max", 2, LW_STATISTIC_MAX, "measure.max.max"},
+                   {"measure.m?x", 1, LW_STATISTIC_LAST, "measure.max"},
+                   {"m*.max, max.max", 2, LW_STATISTIC_MAX, "measure.max.max"}};
+    static const char *const by[] = {"m"};
+    lw_options options;
+    lw_model *model = parse(text, &options);
+    for (int i = 0; i < LWI_COUNT(of_text); i++) {
+        lw_sensitivity *s = of(model, &options, 1, by, of_text[i].columns, LW_STATISTIC_LAST,
+                               LW_SENSITIVITY_FORWARD, NULL);
+        assert_int_equal(lw_sensitivity_columns(s), of_text[i].n);
+        assert_int_equal(lw_sensitivity_statistic(s, 0), of_text[i].statistic);
+        assert_string_equal(lw_sensitivity_column(s, 0).name, of_text[i].name);
+        lw_sensitivity_destroy(s);
+    }
+    lw_model_destroy(model);
+}
+
 static void refused(const char *of, const char *columns, lw_statistic statistic, const char *text)
 {
     lw_options options;
@@ -183,6 +243,8 @@ static void test_wrong_use(void **state)
     refused(four_bar, "midle.max", LW_STATISTIC_LAST,
             "no column matches 'midle', did you mean 'measure.middle'?");
     refused(cart, "joint.A.q9.max", LW_STATISTIC_LAST, "did you mean 'joint.A.q0'?");
+    refused(cart, "time.max,v", LW_STATISTIC_LAST,
+            "'time.max' is a statistic of the time alone; expected columns of results or measures");
     refused(cart, "v", LW_STATISTIC_COUNT, "statistic 5");
     assert_string_equal(lw_statistic_name(LW_STATISTIC_RMS), "rms");
     assert_string_equal(lw_statistic_name((lw_statistic)-1), "");
@@ -191,8 +253,12 @@ static void test_wrong_use(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_four_bar),     cmocka_unit_test(test_differences),
-        cmocka_unit_test(test_end_by_event), cmocka_unit_test(test_known),
+        cmocka_unit_test(test_four_bar),
+        cmocka_unit_test(test_differences),
+        cmocka_unit_test(test_end_by_event),
+        cmocka_unit_test(test_known),
+        cmocka_unit_test(test_twice),
+        cmocka_unit_test(test_measure_with_the_name_of_a_statistic),
         cmocka_unit_test(test_wrong_use),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
