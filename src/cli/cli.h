@@ -392,6 +392,8 @@ cli_exit cli_fail_file(lw_status status, lw_error *error);
 /** The same as a stream, stdout if there is no -o; a file that could not be written whole is an error. */
 cli_exit cli_open(const cli_arguments *arguments, FILE **file);
 cli_exit cli_close(const cli_arguments *arguments, FILE *file, bool whole);
+/** Closes a file.  @return 0, or the errno of what could not be written */
+int cli_finish(FILE *file);
 /** Results go to .csv and .h5, each once, and not to a file that is read. */
 cli_exit cli_check_results(const cli_arguments *arguments);
 /** Refuses a --checkpoint that is a result, a file that is read, or none that can be replaced. */

@@ -33,11 +33,9 @@ static cli_exit open_table(const char *path, const char *more, FILE **file)
 
 static cli_exit close_table(const char *path, FILE *file, cli_exit code)
 {
-    errno = 0;
-    const int failed = ferror(file) | fflush(file) | fclose(file), reason = errno;
-    if (!failed) return code;
-    return cli_complain(CLI_FAILED, "%s: cannot be written: %s", path,
-                        strerror(reason ? reason : ENOSPC));
+    const int reason = cli_finish(file);
+    return reason ? cli_complain(CLI_FAILED, "%s: cannot be written: %s", path, strerror(reason))
+                  : code;
 }
 
 cli_exit cli_events_open(const cli_arguments *arguments, cli_rows *w)

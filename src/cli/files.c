@@ -155,18 +155,32 @@ cli_exit cli_open(const cli_arguments *arguments, FILE **file)
                         strerror(reason));
 }
 
+int cli_finish(FILE *file)
+{
+    errno = 0;
+    const bool failed = ferror(file) | fflush(file);
+    if (failed && !errno) { // the reason of an earlier write is lost: another one meets it too
+        clearerr(file);
+        fputc('\n', file);
+        fflush(file);
+    }
+    const int reason = errno;
+    const bool lost = fclose(file) != 0;
+    if (!failed && !lost) return 0;
+    return reason ? reason : lost && errno ? errno : EIO;
+}
+
 cli_exit cli_close(const cli_arguments *arguments, FILE *file, bool whole)
 {
     if (!arguments->noutput)
         return ferror(file) | fflush(file)
                    ? cli_complain(CLI_FAILED, "standard output: cannot be written whole")
                    : CLI_DONE;
-    errno = 0;
-    const int failed = ferror(file) | fflush(file) | fclose(file), reason = errno;
-    const cli_exit code = cli_end_file(arguments, whole && !failed);
-    if (code || !failed) return code;
+    const int reason = cli_finish(file);
+    const cli_exit code = cli_end_file(arguments, whole && !reason);
+    if (code || !reason) return code;
     return cli_complain(CLI_FAILED, "%s: cannot be written: %s", arguments->output[0],
-                        strerror(reason ? reason : ENOSPC));
+                        strerror(reason));
 }
 
 // ----------------------------------------------------------------------------------------- results

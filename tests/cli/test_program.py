@@ -7,13 +7,14 @@ import csv
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
 import time
 import unittest
 
-from in_folder import LINKWORK, MODELS
+from in_folder import LINKWORK, MODELS, linkwork
 from program import PARALLELOGRAM, PENDULUM, Program
 
 
@@ -353,6 +354,23 @@ events: {tick: {every: 0.1, set: {u: -hinge.q0}}, end: {when: t > 2, stop: true}
         os.symlink("/dev/full", self.path("full.csv"))
         done = self.call("run", self.model, "--duration", "100", "-o", self.path("full.csv"), code=1)
         self.assertIn("full.csv", done.stderr)
+
+    def test_a_file_size_limit_is_named(self):
+        """Most writes fail long before a file is closed."""
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
+
+        chain = self.write("chain.yaml", "linkwork: 1\ngenerate: {chain: {n: 400}}\n")
+        self.call("convert", chain, "-o", self.path("whole.yaml"))
+        self.assertGreater(os.path.getsize(self.path("whole.yaml")), 100000)
+        done = linkwork("convert", chain, "-o", self.path("part.yaml"), preexec_fn=limit)
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, "linkwork: %s: cannot be written: File too large\n" % self.path("part.yaml")))
+        self.assertFalse(os.path.exists(self.path("part.yaml")))
+        ticks = self.write("ticks.yaml", PENDULUM + "events: {tick: {every: 0.001, record: true}}\n")
+        done = linkwork("run", ticks, "--duration", "2", "--events", self.path("ticks.csv"), preexec_fn=limit)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("ticks.csv: cannot be written: File too large\n", done.stderr)
 
 
 class Look(Program):
