@@ -173,7 +173,7 @@ static bool retreats(lw_sim *sim, double t0, const double *x0, const double *x1,
     double position, window, after;
     const bool found = lwi_crossing_find_dip(sim, moved, largest, &d);
     if (!(found && !d.ends) && want_falling(c, allowed) && // it falls to the end, or nearly
-        lwi_crossing_estimate(sim, &c->at, x1, lwi_sine_rate(s, &c->at), &after, &window)) {
+        lwi_crossing_estimate(sim, x1, lwi_sine_rate(s, &c->at), &after, &window)) {
         position = c->at.t + after;
     } else {
         if (!found || !(d.sine < TURNS * WINDOW * largest)) return false;
@@ -324,7 +324,7 @@ bool lwi_sim_accept(lw_sim *sim, double t0, const double *x0, double t1, const d
         c->failed = false;
     double after, window;
     if (c->failed || !falls) return true;
-    if (lwi_crossing_estimate(sim, &c->at, x1, c->last.rate, &after, &window) && after > 0) {
+    if (lwi_crossing_estimate(sim, x1, c->last.rate, &after, &window) && after > 0) {
         plan_step(c, t1, t1 + after, window);
         c->estimated = t1;
     }
@@ -378,7 +378,7 @@ static bool cross(lw_sim *sim, double limit)
     const double rate = lwi_sine_rate(&sim->monitor.system, &c->at);
     const bool known = c->estimated == sim->t && c->ngroup == 1; // crossing.ahead too
     for (int k = 0; k < c->ngroup; k++) c->wanted[k] = true;
-    if (!known && lwi_crossing_estimate(sim, &c->at, sim->x, rate, &here, &window) && here > 0 &&
+    if (!known && lwi_crossing_estimate(sim, sim->x, rate, &here, &window) && here > 0 &&
         fabs(here - D) > DIFFERENT * here && sim->t + 2 * here <= limit)
         D = here;
     if (g->own) g->work->mode = sim->work->mode;

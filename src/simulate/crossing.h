@@ -8,7 +8,7 @@
  *  rate is computed, or that is searched for between the ends of a step; minima above a part of the current sine are
  *  no singular positions.  The largest motion to a position, in radians or lengths of the mechanism; the largest gap and
  *  that of round-off, in lengths; the largest difference of both steps across, relative to one radian, length or the speeds.
- *  The largest number of samples within a step. */
+ *  The largest number of samples within a step; those of a piece of a path. */
 #define LWI_CROSSING_WINDOW 0.15
 #define LWI_CROSSING_MIN_AT_NODE 0.01
 #define LWI_CROSSING_CLOSE 0.25
@@ -20,18 +20,18 @@
 #define LWI_CROSSING_LARGEST_GAP 1e-8
 #define LWI_CROSSING_NO_GAP 1e-12
 #define LWI_CROSSING_LARGEST_DIFFERENCE 1e-5
-enum { LWI_CROSSING_PIECES = 64 };
+enum { LWI_CROSSING_PIECES = 64, LWI_CROSSING_SAMPLES = 12 };
 
 /** The largest sine of the run. */
 double lwi_crossing_typical(const lw_sim *sim);
 /** to [ngroup] := the pivots of all groups of loops at the motion with that sine, which was computed last. */
 void lwi_crossing_take_pivots(const lw_sim *sim, double sine, double *to);
 
-/** The position close to a motion, the state x of the run, of a group of loops that is wanted, with the window that begins
+/** The position close to the motion crossing.at, the state x of the run, of a group of loops that is wanted, with the window that begins
  *  first; those of all of them in crossing.ahead.  false: there is none.
  *  @param after  time to it, negative if the sine rises   @param window  half its width in time */
-bool lwi_crossing_estimate(lw_sim *sim, const lwi_snapshot *m, const double *x, double rate,
-                           double *after, double *window);
+bool lwi_crossing_estimate(lw_sim *sim, const double *x, double rate, double *after,
+                           double *window);
 
 /** The minimum of the sine of a group within a step, between crossing.from and crossing.at. */
 typedef struct lwi_crossing_dip {
@@ -71,6 +71,8 @@ bool lwi_crossing_sine(lw_sim *sim, const lwi_crossing_piece *piece, double s, d
  *  @param from  1: *at is known well, 0: roughly */
 bool lwi_crossing_narrow(lw_sim *sim, const lwi_crossing_piece *piece, int group, int from,
                          double *at);
+/** path->passed := the times of all positions that groups of loops pass on its pieces.  gauss.node is lost. */
+void lwi_crossing_count_passed(lw_sim *sim, lwi_crossing_path *path);
 /** crossing.best := crossing.path. */
 void lwi_crossing_keep_path(lwi_crossing *crossing);
 /** The error estimate that ends the attempts, and the largest one of a path that is accepted. */

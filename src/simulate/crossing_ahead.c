@@ -17,6 +17,8 @@
 #define SMOOTH 0.3
 #define APART 0.1
 #define FARTHEST LWI_CROSSING_FARTHEST
+// Largest part by which the present acceleration changes the time to a position that is left at constant rates.
+#define UNIFORM 0.25
 enum { MAX_PIECES = LWI_CROSSING_PIECES };
 
 // ----------------------------------------------------------------------------------------- position ahead
@@ -92,13 +94,60 @@ static bool find_zero(const lw_sim *sim, const parabola *at, const parabola *wid
     return lowest < TURNS * p && fabs(to->after) * rate <= FARTHEST;
 }
 
-// crossing->ahead := the positions close to a motion, the state x of the run, one of each group of loops that is wanted:
+// Rate at which the speeds of a group of loops grow at the motion crossing->at, with accelerations [1/s].
+static double growth_of(const lw_sim *sim, int group)
+{
+    const lwi_monitor *monitor = &sim->monitor;
+    const lwi_system *s = &monitor->system;
+    const lwi_snapshot *m = &sim->crossing.at;
+    double sum = 0, squares = 0;
+    for (int j = 0; j < sim->model->njoint; j++) {
+        const lwi_joint *joint = &sim->model->joint[j];
+        if (s->joint_edge[j] < 0 || monitor->group[s->joint_edge[j]] != group) continue;
+        for (int i = joint->iv; i < joint->iv + joint->type->nv; i++) {
+            sum += m->qd[i] * m->qdd[i];
+            squares += m->qd[i] * m->qd[i];
+        }
+    }
+    return squares > 0 ? sum / squares : 0;
+}
+
+// Times to positions and windows at the present acceleration, where it changes them much; false: the loops reverse before.
+static bool accelerate(lwi_crossing_ahead *a, double growth)
+{
+    const double square = 1 + 2 * growth * a->after;
+    if (!(square >= 0)) return false;
+    const double part =
+        2 / (1 + sqrt(square)); // after * part + growth / 2 * (after * part)^2 = after
+    if (fabs(part - 1) < UNIFORM) return true;
+    a->after *= part, a->window *= part;
+    return true;
+}
+
+// Corrects the times of positions ahead of the motion crossing->at, the state x, for which rates are constant.
+static void accelerate_all(lw_sim *sim, const double *x)
+{
+    lwi_crossing *c = &sim->crossing;
+    int n = 0;
+    if (sim->work->formulation->observe(sim->work, c->at.t, x, sim->inputs, LW_OBSERVE_ACCELERATION,
+                                        &c->at) != LW_OK)
+        return;
+    for (int i = 0; i < c->nahead; i++) {
+        lwi_crossing_ahead a = c->ahead[i];
+        if (a.after > 0 && !accelerate(&a, growth_of(sim, a.group))) continue;
+        c->ahead[n++] = a;
+    }
+    c->nahead = n;
+}
+
+// crossing->ahead := the positions close to the motion crossing->at, the state x of the run, one of each group of loops that is wanted:
 // the time to it, negative if the sine rises, and the window, half its width in time.  Not those where the minimum of the
 // sine is no singular position.  Pivots, squares of sines, are parabolas near their minimum.
-static void estimate_positions(lw_sim *sim, const lwi_snapshot *m, const double *x, double rate)
+static void estimate_positions(lw_sim *sim, const double *x, double rate)
 {
     lwi_gauss *g = &sim->passage.gauss;
     lwi_crossing *c = &sim->crossing;
+    const lwi_snapshot *m = &c->at;
     const int n = c->ngroup;
     double *here = c->pivot, *sides = here + n;
     bool known = false; // pivots of the middle trial
@@ -123,14 +172,14 @@ static void estimate_positions(lw_sim *sim, const lwi_snapshot *m, const double 
         c->nahead += find_zero(sim, &at, &wide, rate, &c->ahead[c->nahead]);
     }
     lwi_gauss_restore(g);
+    if (c->nahead) accelerate_all(sim, x);
 }
 
-bool lwi_crossing_estimate(lw_sim *sim, const lwi_snapshot *m, const double *x, double rate,
-                           double *after, double *window)
+bool lwi_crossing_estimate(lw_sim *sim, const double *x, double rate, double *after, double *window)
 {
     const lwi_crossing *c = &sim->crossing;
     double first = INFINITY;
-    estimate_positions(sim, m, x, rate);
+    estimate_positions(sim, x, rate);
     for (int i = 0; i < c->nahead; i++) {
         const lwi_crossing_ahead *a = &c->ahead[i];
         if (!(a->after - a->window < first)) continue;

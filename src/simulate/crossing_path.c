@@ -148,10 +148,28 @@ static bool find_gap(lw_sim *sim, lwi_crossing_path *path)
     if (!find_position(sim, path, &at) || !lwi_crossing_sine(sim, piece, at, &path->sine))
         return false;
     path->position = piece->t + at * piece->h;
-    path->npassed = path->sine * path->sine < LWI_CROSSING_PASSED * sim->monitor.largest;
-    path->passed[0] = path->position;
     lwi_sim_take_motion(g->assembler, &g->node);
     path->gap = lwi_assembler_residual(g->assembler, false, NULL) / g->assembler->length;
+    return true;
+}
+
+// A piece of length h from the motion m, the state gauss->x; *estimate: at least the difference of both rules.
+static bool step_by_both(lw_sim *sim, const lwi_snapshot *m, double h, lwi_crossing_piece *piece,
+                         double *estimate)
+{
+    const lwi_crossing *c = &sim->crossing;
+    lwi_gauss *g = &sim->passage.gauss;
+    const size_t bytes = (size_t)g->work->layout.nx * sizeof *g->x;
+    memcpy(piece->x0, g->x, bytes);
+    // at a start no rates are known
+    const bool begins = !c->first && lwi_gauss_begin(g, m->t, g->x, sim->inputs);
+    if (!lwi_gauss_step(g, &g->rule4, begins ? &g->rule1 : NULL, m, 0, h, sim->inputs))
+        return false;
+    memcpy(c->y, g->x, bytes);
+    memcpy(g->x, piece->x0, bytes);
+    if (!lwi_gauss_step(g, &g->rule6, &g->rule4, m, 0, h, sim->inputs)) return false;
+    keep_piece(g, m->t, h, piece);
+    *estimate = fmax(*estimate, difference(&g->work->layout, c->y, g->x));
     return true;
 }
 
@@ -164,15 +182,12 @@ bool lwi_sim_attempt_path(lw_sim *sim, double offset, double h)
     const size_t bytes = (size_t)nx * sizeof *g->x;
     const lwi_snapshot *m = &c->at;
     path->npassed = 0;
+    path->estimate = 0;
     path->npiece = offset > 0 ? 2 : 1;
     const bool here = !c->first && !g->own && lwi_gauss_close(g, m->t, sim->x, g->x);
     if (!here && !lwi_gauss_enter(g, c->first ? c->first : m, 0, g->x)) return false;
     if (offset > 0) {
-        memcpy(path->piece[0].x0, g->x, bytes);
-        const bool begins = !c->first && lwi_gauss_begin(g, m->t, g->x, sim->inputs);
-        if (!lwi_gauss_step(g, &g->rule6, begins ? &g->rule1 : NULL, m, 0, offset, sim->inputs))
-            return false;
-        keep_piece(g, m->t, offset, &path->piece[0]);
+        if (!step_by_both(sim, m, offset, &path->piece[0], &path->estimate)) return false;
         c->from.t = m->t + offset;
         if (g->work->formulation->observe(g->work, c->from.t, g->x, sim->inputs, LW_OBSERVE_TWIST,
                                           &c->from) != LW_OK)
@@ -180,17 +195,8 @@ bool lwi_sim_attempt_path(lw_sim *sim, double offset, double h)
         m = &c->from;
     }
     lwi_crossing_piece *piece = &path->piece[path->npiece - 1];
-    memcpy(piece->x0, g->x, bytes);
     g->assembler->shift = path->shifted ? path->shift : NULL;
-    // at a start no rates are known
-    const bool begins = !c->first && lwi_gauss_begin(g, m->t, g->x, sim->inputs);
-    if (!lwi_gauss_step(g, &g->rule4, begins ? &g->rule1 : NULL, m, 0, h, sim->inputs))
-        return false;
-    memcpy(c->y, g->x, bytes);
-    memcpy(g->x, piece->x0, bytes);
-    if (!lwi_gauss_step(g, &g->rule6, &g->rule4, m, 0, h, sim->inputs)) return false;
-    keep_piece(g, m->t, h, piece);
-    path->estimate = difference(&g->work->layout, c->y, g->x);
+    if (!step_by_both(sim, m, h, piece, &path->estimate)) return false;
     memcpy(path->x1, g->x, bytes);
     find_at_nodes(sim, m->t, h, path);
     return true;
@@ -243,6 +249,7 @@ static bool keep_if_better(lw_sim *sim)
     if (path->gap <= NO_GAP) path->estimate = lwi_crossing_longer(path->estimate);
     if (!(path->estimate < fmin(lwi_crossing_accepted(&sim->options), c->best.estimate)))
         return false;
+    lwi_crossing_count_passed(sim, path);
     lwi_crossing_keep_path(c);
     return true;
 }

@@ -45,10 +45,11 @@ lw_status lwi_crossing_create_groups(lw_sim *sim)
     c->at_pivot = LWI_PUSH(arena, double, n);
     c->last_pivot = LWI_PUSH(arena, double, n);
     c->at_node = LWI_PUSH(arena, double, LWI_GAUSS_STAGES *n);
-    c->path.passed = LWI_PUSH(arena, double, n);
-    c->best.passed = LWI_PUSH(arena, double, n);
+    c->path.passed = LWI_PUSH(arena, double, (LWI_CROSSING_SAMPLES + 2) * n); // two pieces
+    c->best.passed = LWI_PUSH(arena, double, (LWI_CROSSING_SAMPLES + 2) * n);
+    c->speed = LWI_PUSH(arena, double, sim->model->nv);
     if (!c->wanted || !c->ahead || !c->pivot || !c->sample || !c->at_pivot || !c->last_pivot ||
-        !c->at_node || !c->path.passed || !c->best.passed)
+        !c->at_node || !c->path.passed || !c->best.passed || !c->speed)
         return LW_ERR_MEMORY;
     for (int k = 0; k < n; k++) c->wanted[k] = true;
     return LW_OK;
@@ -175,7 +176,7 @@ static bool find_gaps(lw_sim *sim)
     lwi_crossing_path *path = &c->path;
     lwi_gauss *g = &sim->passage.gauss;
     const lwi_crossing_piece *piece = &path->piece[path->npiece - 1];
-    path->npassed = 0, path->gap = 0, path->sine = INFINITY, path->position = INFINITY;
+    path->gap = 0, path->sine = INFINITY, path->position = INFINITY;
     for (int i = 0; i < c->nahead; i++) {
         const lwi_crossing_ahead *a = &c->ahead[i];
         double at = (sim->t + a->after - piece->t) / piece->h, sine;
@@ -185,7 +186,6 @@ static bool find_gaps(lw_sim *sim)
             return false;
         const double pivot = c->ngroup > 1 ? sim->monitor.here[a->group] : sine * sine;
         const double t = piece->t + at * piece->h;
-        if (pivot < LWI_CROSSING_PASSED * sim->monitor.largest) path->passed[path->npassed++] = t;
         path->position = fmin(path->position, t);
         path->sine = fmin(path->sine, sqrt(pivot));
         lwi_sim_take_motion(g->assembler, &g->node);
@@ -203,6 +203,7 @@ static bool keep_if_better(lw_sim *sim)
     if (!find_gaps(sim) || !(path->gap <= LWI_CROSSING_LARGEST_GAP)) return false;
     const double accepted = fmax(lwi_crossing_accepted(&sim->options), ACCEPTED);
     if (!(path->estimate < fmin(accepted, c->best.estimate))) return false;
+    lwi_crossing_count_passed(sim, path);
     lwi_crossing_keep_path(c);
     return true;
 }

@@ -161,7 +161,7 @@ typedef struct lwi_crossing_path {
     double position, sine;            ///< time of the position, sine there
     double gap;     ///< residual of the positions there, in lengths of the mechanism
     int npassed;    ///< positions on the path
-    double *passed; ///< [ngroup of crossing] their times
+    double *passed; ///< their times
     bool shifted;   ///< the last piece is on rows that are shifted by the gap
     double *shift;  ///< [nrow of the assembler]
     int edge;
@@ -204,6 +204,7 @@ typedef struct lwi_crossing {
     lwi_snapshot at, from;        ///< scratch: end and beginning of a step
     lwi_crossing_path best, path; ///< that of the run; scratch
     double *y, *end_x;            ///< [nx of the Gauss steps], [nx of the run]
+    double *speed;                ///< [model nv] scratch: speeds of joints
     double *between;              ///< [2][nx of the run] scratch: state and rates
     long count;                   ///< positions passed
     double entry, estimate, gap;  ///< time of the first, largest error estimate and gap

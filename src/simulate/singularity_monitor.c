@@ -68,7 +68,7 @@ static lw_status create_sample(const lw_model *model, lwi_arena *arena, lwi_moni
     return sample->rate && sample->v && sample->quat_rate ? LW_OK : LW_ERR_MEMORY;
 }
 
-// Groups of loops that share no joint, where there are several.
+// Groups of loops that share no joint; pivots of each where there are several.
 static lw_status create_groups(const lw_model *model, lwi_arena *arena, lwi_monitor *monitor)
 {
     const lwi_system *s = &monitor->system;
@@ -76,17 +76,17 @@ static lw_status create_groups(const lw_model *model, lwi_arena *arena, lwi_moni
     int *of = LWI_PUSH(arena, int, model->njoint + model->ncoupling);
     if (!of) return LW_ERR_MEMORY;
     TRY(lwi_independent_loops(model, &arena->allocator, of, &monitor->ngroup));
-    if (monitor->ngroup < 2) monitor->ngroup = 0;
-    if (monitor->ngroup == 0) return LW_OK;
     monitor->group = LWI_PUSH(arena, int, nedge);
-    monitor->here = LWI_PUSH(arena, double, monitor->ngroup);
-    monitor->seen_here = LWI_PUSH(arena, double, monitor->ngroup);
-    if (!monitor->group || !monitor->here || !monitor->seen_here) return LW_ERR_MEMORY;
+    if (!monitor->group) return LW_ERR_MEMORY;
     for (int e = 0; e < nedge; e++) {
         const int j = s->edge_joint[e];
         monitor->group[e] = of[j >= 0 ? j : model->njoint - 1 - j];
     }
-    return LW_OK;
+    if (monitor->ngroup < 2) monitor->ngroup = 0;
+    if (monitor->ngroup == 0) return LW_OK;
+    monitor->here = LWI_PUSH(arena, double, monitor->ngroup);
+    monitor->seen_here = LWI_PUSH(arena, double, monitor->ngroup);
+    return monitor->here && monitor->seen_here ? LW_OK : LW_ERR_MEMORY;
 }
 
 lw_status lwi_monitor_create(const lw_model *model, lwi_shared *shared, lwi_arena *arena,

@@ -206,6 +206,23 @@ static void slow_loops_pass_beside_a_fast_one(void **state)
     lw_model_destroy(model);
 }
 
+// Also on the way of a long step across the position of a slow one, which it passes twice.
+static void a_fast_loop_passes_within_the_step_of_a_slow_one(void **state)
+{
+    (void)state;
+    static const int seeds[] = {5, 101, 116};
+    for (int i = 0; i < LWI_COUNT(seeds); i++) {
+        long expected;
+        lw_model *model = random_set(seeds[i], true, 1.2, &expected);
+        lw_sim *sim = simulation(model, "rcr", "1e-9", "1");
+        lwt_ok(lw_sim_step(sim, 1.2), lw_sim_error(sim));
+        if (sim->crossing.count != expected)
+            fail_msg("%d: %ld of %ld", seeds[i], sim->crossing.count, expected);
+        lw_sim_destroy(sim);
+        lw_model_destroy(model);
+    }
+}
+
 // A position is counted where another one has just been passed, or it lies next to the begin or the end of a step, or steps were repeated
 // before; a run that ends between two positions of one step has passed the first.  Seeds of sets that passed more or fewer.
 static void positions_of_random_sets_are_counted(void **state)
@@ -250,7 +267,7 @@ static void a_run_stops_at_positions_that_it_reaches(void **state)
 static void a_mechanism_that_reverses_has_not_passed(void **state)
 {
     (void)state;
-    static const double highest[] = {5e-3, 2e-3, -0.2};
+    static const double highest[] = {5e-3, 2e-3, -0.03, -0.05, -0.07, -0.1, -0.15, -0.2};
     const double crank = 0.6, g = 9.81, begin = 1;
     for (int i = 0; i < LWI_COUNT(highest); i++) {
         lw_builder *b = lwt_builder();
@@ -274,6 +291,31 @@ static void a_mechanism_that_reverses_has_not_passed(void **state)
         lw_sim_destroy(sim);
         lw_model_destroy(model);
     }
+}
+
+// It comes to rest inside of a window, behind the position, and passes it again: the time to that follows from the acceleration.
+static void a_mechanism_passes_after_it_turns_back(void **state)
+{
+    (void)state;
+    lw_builder *b = lwt_builder();
+    lw_builder_gravity(b, (lw_vec3){-2.120384766605456, -9.81, 0});
+    add_rods(b, 0, lwt_ground, 1.082365374899285 + 0.5 * acos(-1), 0.1695443702527486, 1, 1);
+    lw_model *model = lwt_model(b);
+    lw_sim *sim = lwt_simulate(model, LWT_SETTINGS("formulation", "rcr", "integrator", "dopri5",
+                                                   "rtol", "1e-10", "atol", "1e-10"));
+    const lw_observation *o;
+    lwt_ok(lw_sim_observe(sim, LW_OBSERVE_ENERGY, &o), lw_sim_error(sim));
+    const double energy = o->kinetic + o->potential;
+    double wrong = 0;
+    for (int k = 1; k <= 250; k++) {
+        lwt_ok(lw_sim_step(sim, 0.01 * k), lw_sim_error(sim));
+        lwt_ok(lw_sim_observe(sim, LW_OBSERVE_ENERGY, &o), lw_sim_error(sim));
+        wrong = fmax(wrong, fabs(o->kinetic + o->potential - energy));
+    }
+    if (!(wrong < 1e-6)) fail_msg("energies differ by %.1e J", wrong); // of 26 J
+    assert_int_equal(sim->crossing.count, 4);
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
 }
 
 // The same bits on any number of threads.
@@ -357,9 +399,11 @@ int main(void)
         cmocka_unit_test(positions_next_to_the_start_are_passed),
         cmocka_unit_test(positions_behind_the_end_are_not_reported),
         cmocka_unit_test(slow_loops_pass_beside_a_fast_one),
+        cmocka_unit_test(a_fast_loop_passes_within_the_step_of_a_slow_one),
         cmocka_unit_test(positions_of_random_sets_are_counted),
         cmocka_unit_test(a_run_stops_at_positions_that_it_reaches),
         cmocka_unit_test(a_mechanism_that_reverses_has_not_passed),
+        cmocka_unit_test(a_mechanism_passes_after_it_turns_back),
         cmocka_unit_test(passages_do_not_depend_on_threads),
         cmocka_unit_test(loops_that_share_joints_are_a_group),
         cmocka_unit_test(couplings_join_loops),
