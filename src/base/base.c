@@ -172,6 +172,30 @@ void lwi_arena_free(lwi_arena *arena)
     arena->chunks = NULL;
 }
 
+// Chunks above LARGEST have one block, except the first chunk.
+void lwi_arena_drop(lwi_arena *arena, const void *block)
+{
+    const uintptr_t at = (uintptr_t)block;
+    if (!block || !arena->chunks) return;
+    for (lwi_chunk **next = &arena->chunks->next, *chunk; (chunk = *next); next = &chunk->next) {
+        const uintptr_t begin = (uintptr_t)(chunk + 1);
+        if (at < begin || at >= begin + chunk->size) continue;
+        if (chunk->size <= LARGEST) return;
+        *next = chunk->next;
+        lwi_release(&arena->allocator, chunk);
+        return;
+    }
+}
+
+void lwi_arena_take(lwi_arena *to, lwi_arena *from)
+{
+    lwi_chunk **end = to->chunks ? &to->chunks->next : &to->chunks; // the first remains in use
+    lwi_chunk *rest = *end;
+    for (*end = from->chunks; *end;) end = &(*end)->next;
+    *end = rest;
+    from->chunks = NULL;
+}
+
 static uintptr_t aligned(uintptr_t x, size_t alignment)
 {
     return (x + alignment - 1) & ~(uintptr_t)(alignment - 1);

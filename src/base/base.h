@@ -60,6 +60,10 @@ typedef struct lwi_arena {
 
 void lwi_arena_init(lwi_arena *arena, const lw_allocator *allocator);
 void lwi_arena_free(lwi_arena *arena);
+/** Releases a block that has been replaced, if it is a large one; a small one stays until the end. */
+void lwi_arena_drop(lwi_arena *arena, const void *block);
+/** All that is in `from`, of the same allocator, is in `to` now; `from` is empty. */
+void lwi_arena_take(lwi_arena *to, lwi_arena *from);
 /** Zeroed memory, aligned for kernels.  NULL when the allocator fails; count 0 gives a valid pointer. */
 void *lwi_arena_push(lwi_arena *arena, size_t count, size_t size);
 /** The same for characters, not aligned: strings take their length. */

@@ -413,12 +413,10 @@ static lw_status take_token(building *b, const lwi_json_token *token)
     }
 }
 
-lw_status lwi_document_parse_json(const char *text, size_t length, lwi_arena *arena,
-                                  const lwi_document_value **root)
+static lw_status parse_json(const char *text, size_t length, lwi_arena *arena,
+                            const lwi_document_value **root)
 {
     lwi_json_scan scan = lwi_json_begin(text, length);
-    *root = NULL;
-    if (scan.at == scan.end || (*text != '{' && *text != '[')) return LW_OK;
     building *b = LWI_PUSH(arena, building, 1);
     if (!b) return LW_ERR_MEMORY;
     b->name = "", b->arena = arena;
@@ -433,6 +431,54 @@ lw_status lwi_document_parse_json(const char *text, size_t length, lwi_arena *ar
     return LW_OK;
 }
 
+// Keeps an attempt that has made a document, and releases any other.
+static void end_attempt(lwi_arena *attempt, const lwi_document_value *root, lwi_arena *arena)
+{
+    if (root)
+        lwi_arena_take(arena, attempt);
+    else
+        lwi_arena_free(attempt);
+}
+
+lw_status lwi_document_parse_json(const char *text, size_t length, lwi_arena *arena,
+                                  const lwi_document_value **root)
+{
+    lwi_arena attempt;
+    *root = NULL;
+    if (!length || (*text != '{' && *text != '[')) return LW_OK;
+    lwi_arena_init(&attempt, &arena->allocator);
+    const lw_status status = parse_json(text, length, &attempt, root);
+    end_attempt(&attempt, *root, arena);
+    return status;
+}
+
+static lw_status parse_yaml(const char *text, size_t length, const char *name, lwi_arena *arena,
+                            const lwi_document_value **root, bool *escape, lw_error *error)
+{
+    lwi_arena attempt;
+    lwi_arena_init(&attempt, &arena->allocator);
+    const lw_status status = parse_once(text, length, name, &attempt, root, escape, error);
+    if (status != LW_OK) *root = NULL;
+    end_attempt(&attempt, *root, arena);
+    return status;
+}
+
+// With surrogate pairs joined; *root remains NULL where there are none.
+static lw_status parse_pairs(const char *text, size_t length, const char *name, lwi_arena *arena,
+                             const lwi_document_value **root, lw_status status, lw_error *error)
+{
+    lwi_arena copy;
+    bool escape;
+    lwi_arena_init(&copy, &arena->allocator);
+    const char *joined = join_pairs(text, &length, &copy);
+    if (joined) {
+        if (error) memset(error, 0, sizeof *error);
+        status = parse_yaml(joined, length, name, arena, root, &escape, error);
+    }
+    lwi_arena_free(&copy);
+    return status;
+}
+
 lw_status lwi_document_parse(const char *text, size_t length, const char *name, lwi_arena *arena,
                              const lwi_document_value **root, lw_error *error)
 {
@@ -440,12 +486,8 @@ lw_status lwi_document_parse(const char *text, size_t length, const char *name, 
     if (lwi_document_parse_json(text, length, arena, root) != LW_OK)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for the document");
     if (*root) return LW_OK;
-    lw_status status = parse_once(text, length, name, arena, root, &escape, error);
-    const char *other = escape ? join_pairs(text, &length, arena) : NULL;
-    if (other) {
-        if (error) memset(error, 0, sizeof *error);
-        status = parse_once(other, length, name, arena, root, &escape, error);
-    }
+    lw_status status = parse_yaml(text, length, name, arena, root, &escape, error);
+    if (escape) status = parse_pairs(text, length, name, arena, root, status, error);
     TRY(status);
     if (*root) return LW_OK;
     return lwi_fail_at(error, LW_ERR_PARSE, name, 1, 1, "the file is empty, expected a model");

@@ -12,10 +12,10 @@ lw_status lw_builder_add_function(lw_builder *b, const lw_function_desc *desc, l
     LWI_DESC(lw_function_desc, desc, error);
     lw_error why = {0};
     lwi_function built;
+    LWI_GROW(b, LWI_LIST_FUNCTIONS, function, nfunction);
     const lwi_signal_names names = lwi_names_of(&b->desc);
     lw_status status = lwi_function_check(desc, &names, &why);
     if (status == LW_OK) {
-        LWI_GROW(b, LWI_LIST_FUNCTIONS, function, nfunction);
         if (lwi_function_build(desc, &names, &b->arena, &built) != LW_OK)
             return lwi_builder_no_memory(error);
         status = lwi_function_check_sum(b->desc.function, &built.desc, &why);

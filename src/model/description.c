@@ -74,6 +74,7 @@ void *lwi_builder_grow(lw_builder *b, int list, void *items, int count, size_t s
     void *larger = lwi_arena_push(&b->arena, (size_t)room, size);
     if (!larger) return NULL;
     if (count) memcpy(larger, items, (size_t)count * size);
+    lwi_arena_drop(&b->arena, items);
     b->room[list] = room;
     return larger;
 }

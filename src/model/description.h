@@ -23,8 +23,7 @@ enum {
     LWI_LIST_COUNT = LWI_LIST_FORCES + LWI_FORCE_ITEMS
 };
 
-/** Items of a list with room for one more; NULL: no memory.  The old list stays in the arena until
- * the end (doubling: at most twice). */
+/** Items of a list with room for one more; NULL: no memory.  The old list is gone. */
 void *lwi_builder_grow(lw_builder *builder, int list, void *items, int count, size_t size);
 #define LWI_GROW(b, list, field, count)                                                            \
     do {                                                                                           \

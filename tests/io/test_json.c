@@ -1,4 +1,5 @@
 // test_json.c -- plain JSON is read as libyaml reads it, and all else is left to libyaml.
+#include "support/counted.h"
 #include "io/document.h"
 
 #include <setjmp.h>
@@ -166,9 +167,45 @@ static void all_else_is_left_to_libyaml(void **state)
     }
 }
 
+// Bytes of the document of a long list that ends in `last`.
+static size_t memory_of(const char *last)
+{
+    enum { N = 20000, EACH = 8 };
+    char *text = malloc((size_t)N * EACH + 100), *to = text;
+    size_t live = 0;
+    const lw_allocator allocator = {lwt_allocate, lwt_release, &live};
+    const lwi_document_value *root;
+    lwi_arena arena;
+    lw_error error = {0};
+    assert_non_null(text);
+    *to++ = '[';
+    for (int i = 0; i < N; i++) to += sprintf(to, "%d, ", 10000 + i);
+    to += sprintf(to, "\"%s\"]", last);
+    lwi_arena_init(&arena, &allocator);
+    assert_int_equal(LW_OK,
+                     lwi_document_parse(text, (size_t)(to - text), "j", &arena, &root, &error));
+    assert_int_equal(root->count, N + 1);
+    const size_t bytes = live;
+    lwi_arena_free(&arena);
+    assert_true(live == 0);
+    free(text);
+    return bytes;
+}
+
+// A text is left for an escape at its end, and once more for a surrogate pair: nothing of these attempts remains.
+static void attempts_are_released(void **state)
+{
+    (void)state;
+    const size_t bytes = memory_of("A");
+    assert_true(bytes > 20000 * sizeof(lwi_document_value));
+    assert_in_range(memory_of("\\u0041"), bytes - 70000, bytes + 70000);
+    assert_in_range(memory_of("\\uD83D\\uDE00"), bytes - 70000, bytes + 70000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(json_is_read_as_by_libyaml),
-                                       cmocka_unit_test(all_else_is_left_to_libyaml)};
+                                       cmocka_unit_test(all_else_is_left_to_libyaml),
+                                       cmocka_unit_test(attempts_are_released)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

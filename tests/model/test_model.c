@@ -2,6 +2,7 @@
 // memory.
 #include "model/model.h"
 #include "spatial/rotation.h"
+#include "support/counted.h"
 #include "support/failing.h"
 
 #include <linkwork/linkwork.h>
@@ -463,6 +464,30 @@ static void two_bodies_of_one_name_are_refused(void **state)
     }
 }
 
+// Of a list that has grown only its last place remains, also while functions read others of their list.
+static void lists_that_have_grown_are_kept_once(void **state)
+{
+    (void)state;
+    enum { N = 20000 };
+    size_t live = 0;
+    const lw_allocator allocator = {lwt_allocate, lwt_release, &live};
+    lw_builder *b = NULL;
+    lw_error error = {0};
+    assert_int_equal(LW_OK, lw_builder_create(&allocator, &b));
+    for (int i = 0; i < N; i++) {
+        const lw_body_desc body = {.mass = 1};
+        assert_int_equal(LW_OK, lw_builder_add_body(b, &body, NULL, &error));
+    }
+    assert_in_range(live, N * sizeof(lw_body_desc), 2.4 * N * sizeof(lw_body_desc));
+    for (int i = 0; i < 3000; i++) {
+        const lw_function_desc one = {.type = LW_FUNCTION_CONSTANT, .name = i ? NULL : "one"},
+                               sum = {.type = LW_FUNCTION_FORMULA, .formula = "one + t"};
+        assert_int_equal(LW_OK, lw_builder_add_function(b, i ? &sum : &one, NULL, &error));
+    }
+    lw_builder_destroy(b);
+    assert_true(live == 0);
+}
+
 static void every_failing_allocation_is_reported_and_leaks_nothing(void **state)
 {
     (void)state;
@@ -505,6 +530,7 @@ int main(void)
         cmocka_unit_test(directions_of_any_length_are_the_same),
         cmocka_unit_test(a_model_without_ground_joint_floats),
         cmocka_unit_test(two_bodies_of_one_name_are_refused),
+        cmocka_unit_test(lists_that_have_grown_are_kept_once),
         cmocka_unit_test(every_failing_allocation_is_reported_and_leaks_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
