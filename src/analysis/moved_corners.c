@@ -50,6 +50,7 @@ static void search(lwi_recording *s, const char *parameter, const bool *changes,
             if (t >= s->duration || *s->corner) continue;
             char name[160];
             lwi_recording_name_function(model, i, name, sizeof name);
+            s->worst = LWI_DERIVATIVES_CORNER;
             snprintf(s->corner, LWI_ADJOINT_WARNING,
                      "%s: parameter '%.60s' moves a corner or a jump in time, at about t = %.4g s: "
                      "the derivative by it lacks this; compare with method `differences`, or take "

@@ -160,60 +160,84 @@ void lwi_recording_name_function(const lw_model *model, int i, char *text, size_
         snprintf(text + n, size - (size_t)n, "formula '%.60s'", f->formula);
 }
 
-static bool passes(const lwi_recording *s, int k)
+// What number k passes from s->piece to s->other.
+static int passage(const lwi_recording *s, int k)
 {
-    if (s->piece[k] == s->other[k]) return false;
+    if (s->piece[k] == s->other[k]) return LWI_DERIVATIVES_RIGHT;
     const int force = force_of_piece(s->model, k);
-    bool (*jump)(int, int) = force < 0 ? NULL : s->model->force[force].type->passes;
-    return !jump || jump(s->piece[k], s->other[k]);
+    if (force >= 0) {
+        const lwi_force_type *type = s->model->force[force].type;
+        static const int kind[] = {[LWI_PASSES_NOTHING] = LWI_DERIVATIVES_RIGHT,
+                                   [LWI_PASSES_CORNER] = LWI_DERIVATIVES_CORNER,
+                                   [LWI_PASSES_JUMP] = LWI_DERIVATIVES_JUMP};
+        return type->passes ? kind[type->passes(s->piece[k], s->other[k])] : LWI_DERIVATIVES_CORNER;
+    }
+    const int i = function_of_piece(s, k);
+    const lw_function_desc *all = s->model->desc.function;
+    const bool kinked = lwi_function_kinked(all, (lw_signal){i + 1}) != NULL;
+    return s->model->function[i].nstate == 0 && !kinked && lwi_function_is_monotone(&all[i])
+               ? LWI_DERIVATIVES_FEWER_DIGITS
+               : LWI_DERIVATIVES_CORNER;
 }
 
-// Notes that number k has passed a corner at about t.
-static void warn_of_corner(lwi_recording *s, int k, double t)
+#define MAY_BE_WRONG ": derivatives may be wrong in the third or fourth digit"
+
+static void warn_of_force(lwi_recording *s, int force, int kind, double t)
+{
+    const lwi_force_type *type = s->model->force[force].type;
+    char name[160];
+    name_force(s->model, force, name, sizeof name);
+    if (kind == LWI_DERIVATIVES_JUMP)
+        snprintf(s->corner, LWI_ADJOINT_WARNING,
+                 "%s passes %s at about t = %.4g s, where %s jumps: derivatives are wrong; compare "
+                 "with method `differences`",
+                 name, type->jump[0], t, type->jump[1]);
+    else
+        snprintf(s->corner, LWI_ADJOINT_WARNING,
+                 "%s passes a corner of its law at about t = %.4g s (%s)" MAY_BE_WRONG
+                 "; compare with method `differences`",
+                 name, t, type->corner);
+}
+
+static void warn_of_function(lwi_recording *s, int i, int kind, double t)
 {
     static const char *const of[][2] = {
-        {"a corner of its law",
-         " (slack, a limit, an obstacle): derivatives may be wrong in the third or fourth digit, "
-         "altogether where a path jumps"},
-        {"an angle of 180 degrees", ", where its torque jumps: derivatives are wrong"},
-        {"a limit, a corner or a jump", ": derivatives may be wrong in the third or fourth digit, "
-                                        "altogether where a rate or the value jumps"},
+        {"a limit, a corner or a jump",
+         MAY_BE_WRONG ", altogether where a rate or the value jumps"},
         {"a point of its curve", ", where the second derivative jumps: derivatives have fewer "
                                  "digits than the tolerance promises (a spline loses less)"},
-        {"a corner or a jump", " (abs, min, where, ...): derivatives may be wrong in the third or "
-                               "fourth digit, altogether where its value jumps"}};
-    const int force = force_of_piece(s->model, k);
-    int which;
+        {"a corner or a jump",
+         " (abs, min, where, ...)" MAY_BE_WRONG ", altogether where its value jumps"}};
+    const int which = s->model->function[i].nstate > 0       ? 0
+                      : kind == LWI_DERIVATIVES_FEWER_DIGITS ? 1
+                                                             : 2;
     char name[160];
-    if (force < 0) {
-        const int i = function_of_piece(s, k);
-        const lw_function_desc *all = s->model->desc.function;
-        const bool kinked = lwi_function_kinked(all, (lw_signal){i + 1}) != NULL;
-        lwi_recording_name_function(s->model, i, name, sizeof name);
-        which = s->model->function[i].nstate > 0               ? 2
-                : !kinked && lwi_function_is_monotone(&all[i]) ? 3
-                                                               : 4;
-    } else {
-        name_force(s->model, force, name, sizeof name);
-        which = s->model->force[force].type->passes ? 1 : 0;
-    }
+    lwi_recording_name_function(s->model, i, name, sizeof name);
     snprintf(s->corner, LWI_ADJOINT_WARNING,
              "%s passes %s at about t = %.4g s%s; compare with method `differences`", name,
              of[which][0], t, of[which][1]);
 }
 
-// Notes the first corner between the beginning of a step, with its s->piece, and a state of it.
+// Notes the worst passage so far, of equals the first, between the beginning of a step, with its s->piece, and a state of
+// it.
 static void compare_pieces(lwi_recording *s, double t, const double *x)
 {
     find_pieces(s, t, x, s->other);
-    for (int k = 0; k < s->npiece && !*s->corner; k++)
-        if (passes(s, k)) warn_of_corner(s, k, t);
+    for (int k = 0; k < s->npiece; k++) {
+        const int kind = passage(s, k), force = force_of_piece(s->model, k);
+        if (kind <= s->worst) continue;
+        s->worst = kind;
+        if (force >= 0)
+            warn_of_force(s, force, kind, t);
+        else
+            warn_of_function(s, function_of_piece(s, k), kind, t);
+    }
 }
 
 // Of a step from t by h, of which the stages and the end are there.
 static void find_corners(lwi_recording *s, double t, double h)
 {
-    if (s->npiece == 0 || *s->corner) return;
+    if (s->npiece == 0 || s->worst == LWI_DERIVATIVES_JUMP) return;
     find_pieces(s, t, s->x, s->piece);
     for (int i = 1; i < s->tableau->stages; i++)
         compare_pieces(s, t + s->tableau->c[i] * h, s->X + (size_t)i * (size_t)s->nx);
@@ -232,7 +256,7 @@ lw_status lwi_recording_step(lwi_recording *s, double t, double h, const double 
 lw_status lwi_recording_find_corners(lwi_recording *s, double t, double h, const double *x,
                                      lw_error *error)
 {
-    if (s->npiece == 0 || *s->corner) return LW_OK;
+    if (s->npiece == 0 || s->worst == LWI_DERIVATIVES_JUMP) return LW_OK;
     memcpy(s->x, x, (size_t)s->nx * sizeof *x);
     TRY(lwi_recording_step(s, t, h, x, error));
     find_corners(s, t, h);

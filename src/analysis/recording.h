@@ -64,6 +64,14 @@ typedef struct lwi_recorded_jump {
     bool stops;   ///< the run ends
 } lwi_recorded_jump;
 
+/** What a run passes, the worst for its derivatives last. */
+enum {
+    LWI_DERIVATIVES_RIGHT,
+    LWI_DERIVATIVES_FEWER_DIGITS,
+    LWI_DERIVATIVES_CORNER,
+    LWI_DERIVATIVES_JUMP
+};
+
 /** What the sweeps need. */
 typedef struct lwi_recording {
     const lw_model *model;
@@ -107,6 +115,7 @@ typedef struct lwi_recording {
     int npiece, nforce_piece;  // forces with corners and kinked functions; forces alone
     int *piece, *other;        // [npiece] of the state that a step begins with, of another one
     char *corner;              // the adjoint's warning
+    int worst;                 // of what it names
     double *inputs;
     lwi_states states; // of signals at the state that is evaluated; their rates
     double *zdot;      // [nz]

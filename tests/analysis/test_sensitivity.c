@@ -541,6 +541,7 @@ static double corner_of_rate(const char *rate)
     lw_sensitivity *s = by_adjoint(model, &options, 1, by, LW_STATISTIC_LAST);
     const char *const at = strstr(lw_sensitivity_warning(s), "servo 'push' passes a corner");
     const double t = at ? strtod(strstr(at, "t = ") + 4, NULL) : -1;
+    assert_true(!at || strstr(at, " s (a limit of its target, its effort or its rate): "));
     lw_sensitivity_destroy(s);
     lw_model_destroy(model);
     return t;
@@ -636,25 +637,44 @@ static void test_jump_by_adjoint(void **state)
     }
 }
 
-// A bushing at an angle beyond 180 degrees is named.
-static void test_bushing_at_180_degrees(void **state)
+// A force that jumps at an angle of `jump`, at 0.04 s; `effort` may have a corner at 0.02 s.
+static void warns_of_jump(const char *axis, double jump, const char *effort, const char *force,
+                          const char *expected)
 {
-    (void)state;
-    static const char text[] =
-        "linkwork: 1\ngravity: [0, 0, 0]\nparameters: {m: 2}\n"
-        "bodies: {a: {mass: m, inertia: [0.1, 0.1, 0.1, 0, 0, 0]}}\n"
-        "joints: {P: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0.3, 0.2, 1], "
-        "q: [3.1016], qd: [1]}}\n"
-        "forces:\n"
-        "  B: {type: bushing, between: [ground, a], at: [0, 0, 0], stiffness: [1, 1, 1, 1e-3, "
-        "1e-3, 1e-3]}\n"
-        "measures: {a: joint.P.q0}\nsimulation: {duration: 0.2}\n";
+    char text[900];
     lw_options options;
+    snprintf(text, sizeof text,
+             "linkwork: 1\ngravity: [0, 0, 0]\nparameters: {m: 2}\n"
+             "bodies: {a: {mass: m, inertia: [0.1, 0.1, 0.1, 0, 0, 0]}}\n"
+             "joints: {P: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: %s, "
+             "q: [%.17g], qd: [1], effort: {q0: \"%s\"}}}\n"
+             "forces:\n  B: %s\nmeasures: {a: joint.P.q0}\nsimulation: {duration: 0.2}\n",
+             axis, jump - 0.04, effort, force);
     lw_model *model = parse(text, &options);
-    assert_warning(model, &options, "line 7: bushing 'B' passes an angle of 180 degrees");
-    options.duration = 0.03; // before
+    assert_warning(model, &options, expected);
+    options.duration = 0.01; // before
     assert_warning(model, &options, "");
     lw_model_destroy(model);
+}
+
+// A bushing at an angle beyond 180 degrees, and a rope that goes over to the other side of a cylinder, are named, also
+// after a corner.
+static void test_jumps_are_named_first(void **state)
+{
+    (void)state;
+    static const char bushing[] = "{type: bushing, between: [ground, a], at: [0, 0, 0], "
+                                  "stiffness: [1, 1, 1, 1e-3, 1e-3, 1e-3]}",
+                      rope[] = "{type: tendon, stiffness: 0.1, length: 0.1, "
+                               "path: [{point: [-0.3, 0, 0]}, {point: [0, 0, 0], radius: 0.1, "
+                               "axis: [0, 1, 0]}, {body: a, point: [0.4, 0, 0]}]}",
+                      *const of_bushing = "line 7: bushing 'B' passes an angle of 180 degrees at",
+                      *const of_rope =
+                          "line 7: tendon 'B' passes a change of sides of an obstacle at";
+    const double pi = acos(-1);
+    warns_of_jump("[0.3, 0.2, 1]", pi, "-1e-3*P.q0", bushing, of_bushing);
+    warns_of_jump("[0.3, 0.2, 1]", pi, "1e-3*abs(P.q0 - 3.1216)", bushing, of_bushing);
+    warns_of_jump("[0, 1, 0]", 0, "-1e-3*P.q0", rope, of_rope);
+    warns_of_jump("[0, 1, 0]", 0, "1e-3*abs(P.q0 + 0.02)", rope, of_rope);
 }
 
 // Numbers of formulas act on forces, on rates of states, on events, and on columns themselves.
@@ -815,7 +835,7 @@ int main(void)
                                        cmocka_unit_test(test_obstacle_by_adjoint),
                                        cmocka_unit_test(test_rate_of_effort_by_adjoint),
                                        cmocka_unit_test(test_jump_by_adjoint),
-                                       cmocka_unit_test(test_bushing_at_180_degrees),
+                                       cmocka_unit_test(test_jumps_are_named_first),
                                        cmocka_unit_test(test_formulas_by_adjoint),
                                        cmocka_unit_test(test_markers),
                                        cmocka_unit_test(test_parameters_of_measures),

@@ -391,13 +391,13 @@ static void direction_of(int code, double n[3])
         n[i] = rest % DIGITS - (DIGITS / 2 - 1);
 }
 
-static bool passes(int from, int to)
+static lwi_force_passage passes(int from, int to)
 {
     double n[3], m[3];
-    if (from == 0 || to == 0) return false;
+    if (from == 0 || to == 0) return LWI_PASSES_NOTHING;
     direction_of(from, n);
     direction_of(to, m);
-    return v3_dot(n, m) < 0;
+    return v3_dot(n, m) < 0 ? LWI_PASSES_JUMP : LWI_PASSES_NOTHING;
 }
 
 static const lwi_force_outputs outputs = {quantities, LWI_COUNT(quantities), add_outputs};
@@ -412,6 +412,7 @@ const lwi_force_type lwi_force_bushing = {
                     .rows = rows, .actions = actions, .outputs = &outputs),
     .piece = piece,
     .passes = passes,
+    .jump = {"an angle of 180 degrees", "its torque"},
     .differentiate = differentiate,
     .load_number = load_numbers,
     .nload_number = LWI_COUNT(load_numbers),

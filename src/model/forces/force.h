@@ -128,6 +128,13 @@ typedef struct lwi_force_outputs {
                 const double *inputs, double *value);
 } lwi_force_outputs;
 
+/** Derivatives along a run are less exact where it passes a corner, and wrong where it passes a jump. */
+typedef enum lwi_force_passage {
+    LWI_PASSES_NOTHING,
+    LWI_PASSES_CORNER,
+    LWI_PASSES_JUMP
+} lwi_force_passage;
+
 /** A straight piece of what drawings show of a force, between points of the world. */
 typedef void lwi_drawn_piece(void *user, const double from[3], const double to[3]);
 
@@ -165,8 +172,10 @@ typedef struct lwi_force_type {
     /** Which smooth piece of a continuous law acts: taut or slack, limited or not.  NULL: the law is smooth, or has modes. */
     int (*piece)(const struct lw_model *, const void *par, const lwi_kin *, double t,
                  const double *inputs);
-    /** Does a motion from one piece to another pass a jump?  NULL: it passes a corner if they differ. */
-    bool (*passes)(int from, int to);
+    /** What a motion from one piece to another, different one passes.  NULL: a corner. */
+    lwi_force_passage (*passes)(int from, int to);
+    /** For warnings: what may have a corner; the place of a jump, and what jumps there. */
+    const char *corner, *jump[2];
     /** Derivatives of the loads on the bodies of its place, at constant signals: load [n] := those along the changes
      *  [n].  NULL: unknown. */
     void (*differentiate)(const void *par, const lwi_force_state *, int n,

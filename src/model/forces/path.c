@@ -328,6 +328,13 @@ int lwi_path_piece(const lwi_path_part *part, int n, const lwi_kin *kin)
     return (int)(piece & 0xffffff);
 }
 
+bool lwi_path_changes_sides(int from, int to)
+{
+    for (; from && to; from /= 3, to /= 3)
+        if (from % 3 && to % 3 && from % 3 != to % 3) return true;
+    return false;
+}
+
 // -------------------------------------------------------------------------------------- derivatives
 //
 // The point x where the tangent from p touches a circle about the origin obeys  x.x = r^2,  x.p = r^2,  and is in the plane

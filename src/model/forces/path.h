@@ -38,6 +38,8 @@ double lwi_path_walk(const lwi_path_part *part, int n, const lwi_kin *kin,
 
 /** Which obstacles the path touches, and on which sides: the same number on both sides of a state where L is smooth. */
 int lwi_path_piece(const lwi_path_part *part, int n, const lwi_kin *kin);
+/** Does the path go from one side of an obstacle to the other between these pieces? */
+bool lwi_path_changes_sides(int from, int to);
 
 /** A straight part between two parts of a path (their numbers) as bodies move. */
 typedef struct lwi_path_moved {

@@ -233,6 +233,7 @@ const lwi_force_type lwi_force_servo = {
                     .nrow = 0, .rows = NULL, .actions = NULL, .outputs = &outputs),
     .length = &along_sum,
     .piece = piece,
+    .corner = "a limit of its target, its effort or its rate",
 };
 
 // ---- in model files

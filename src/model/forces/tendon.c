@@ -168,6 +168,8 @@ static double potential(const lw_model *model, const void *par, const lwi_kin *k
     return 0.5 * p->stiffness * x * x;
 }
 
+enum { PATH = 27 }; // pieces of the law
+
 // Taut, slack, or a rod that pushes; limits of the servo; obstacles that the path touches.
 static int piece(const lw_model *model, const void *par, const lwi_kin *kin, double t,
                  const double *inputs)
@@ -179,7 +181,12 @@ static int piece(const lw_model *model, const void *par, const lwi_kin *kin, dou
     const int spring = p->stiffness == 0 ? 1 : s.L > p->upper ? 2 : s.L < p->lower ? 0 : 1;
     const int law = lwi_servo_piece(model, &p->law, &now, gear * s.L, gear * s.rate);
     const int path = p->crank.rod > 0 ? 0 : lwi_path_piece(p->part, p->n, kin);
-    return 27 * path + 3 * law + spring;
+    return PATH * path + 3 * law + spring;
+}
+
+static lwi_force_passage passes(int from, int to)
+{
+    return lwi_path_changes_sides(from / PATH, to / PATH) ? LWI_PASSES_JUMP : LWI_PASSES_CORNER;
 }
 
 // -(df/dL + two df/dL').  Dry friction counts with its secant, with which Newton's iteration does not jump over the steep
@@ -419,6 +426,9 @@ const lwi_force_type lwi_force_tendon = {
                     .nrow = 0, .rows = NULL, .actions = NULL, .outputs = &outputs),
     .length = &along_path,
     .piece = piece,
+    .passes = passes,
+    .corner = "slack, a limit, an obstacle",
+    .jump = {"a change of sides of an obstacle", "its direction"},
     .draw = draw,
 };
 
