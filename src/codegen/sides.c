@@ -1,6 +1,7 @@
 // sides.c -- the ways from two bodies to their lowest common ancestor.
 #include "codegen/sides.h"
 
+#include "kinematics/tree.h"
 #include "spatial/motion.h"
 
 #include <string.h>
@@ -16,17 +17,6 @@ lw_status lwi_sides_create(const lwi_walk *walk, lwi_arena *arena, lwi_sides *s)
         if (!s->node[i]) return LW_ERR_MEMORY;
     }
     return s->column && s->sign ? LW_OK : LW_ERR_MEMORY;
-}
-
-static int common(const lw_model *m, int a, int b)
-{
-    while (a != b) {
-        if (a > b)
-            a = m->node[a].parent;
-        else
-            b = m->node[b].parent;
-    }
-    return a;
 }
 
 static int list_nodes(const lw_model *m, int base, int node, int *list)
@@ -98,7 +88,7 @@ static void place_both(lwi_sides *s, lwi_attachment one, lwi_attachment two, int
     double R[9], r[3];
     int node[2];
     for (int i = 0; i < 2; i++) node[i] = m->body_node[m->body[at[i].body].carrier];
-    s->base = s->world ? -1 : common(m, node[0], node[1]);
+    s->base = s->world ? -1 : lwi_tree_common_node(m, node[0], node[1]);
     s->driven = mounted >= 0 && m->joint[mounted].mount.present;
     for (int i = 0; i < m->tree_nv; i++) s->sign[i] = 0;
     for (int i = 0; i < 2; i++) s->n[i] = list_nodes(m, s->base, node[i], s->node[i]);

@@ -115,4 +115,16 @@ static inline void all_methods_agree(const char *text, int n, const char *const 
     lw_model_destroy(model);
 }
 
+// An event ends this run at a time that depends on all parameters.
+__attribute__((unused)) static const char cart[] =
+    "linkwork: 1\n"
+    "parameters: {m: 2, F: 3, d: 0.75}\n"
+    "functions: {push: {type: constant, value: F}}\n"
+    "bodies: {a: {mass: m, inertia: [1, 1, 1, 0, 0, 0]}}\n"
+    "joints: {A: {type: prismatic, between: [ground, a], at: [0, 0, 0], axis: [1, 0, 0],\n"
+    "  effort: {q0: push}}}\n"
+    "events: {end: {when: A.q0 > d, stop: true}}\n"
+    "measures: {v: joint.A.qd0}\n"
+    "simulation: {duration: 5, sample: 0.1}\n";
+
 #endif

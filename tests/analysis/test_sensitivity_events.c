@@ -116,20 +116,10 @@ static void test_stop(void **state)
 static void test_stop_in_closed_form(void **state)
 {
     (void)state;
-    static const char text[] =
-        "linkwork: 1\n"
-        "parameters: {m: 2, F: 3, d: 0.75}\n"
-        "functions: {push: {type: constant, value: F}}\n"
-        "bodies: {a: {mass: m, inertia: [1, 1, 1, 0, 0, 0]}}\n"
-        "joints: {A: {type: prismatic, between: [ground, a], at: [0, 0, 0], axis: [1, 0, 0],\n"
-        "  effort: {q0: push}}}\n"
-        "events: {end: {when: A.q0 > d, stop: true}}\n"
-        "measures: {v: joint.A.qd0}\n"
-        "simulation: {duration: 5}\n";
     static const char *const by[] = {"m", "F", "d"};
     static const double expected[] = {-0.375, 0.25, 1};
     lw_options options;
-    lw_model *model = parse(text, &options);
+    lw_model *model = parse(cart, &options);
     lw_sensitivity *s = by_adjoint(model, &options, 3, by, LW_STATISTIC_LAST);
     lwt_near(lw_sensitivity_value(s, 0, LW_STATISTIC_LAST), 1.5, 1e-12);
     for (int k = 0; k < 3; k++)

@@ -20,18 +20,6 @@ static const char four_bar[] =
     "  pull: \"hypot(joint.D.fx, joint.D.fy)\"}\n"
     "simulation: {duration: 1, sample: 0.05}\n";
 
-// An event ends this run at a time that depends on all parameters.
-static const char cart[] =
-    "linkwork: 1\n"
-    "parameters: {m: 2, F: 3, d: 0.75}\n"
-    "functions: {push: {type: constant, value: F}}\n"
-    "bodies: {a: {mass: m, inertia: [1, 1, 1, 0, 0, 0]}}\n"
-    "joints: {A: {type: prismatic, between: [ground, a], at: [0, 0, 0], axis: [1, 0, 0],\n"
-    "  effort: {q0: push}}}\n"
-    "events: {end: {when: A.q0 > d, stop: true}}\n"
-    "measures: {v: joint.A.qd0}\n"
-    "simulation: {duration: 5, sample: 0.1}\n";
-
 // A run moves forward once.
 static int count_runs(void *user, double time, double end)
 {
