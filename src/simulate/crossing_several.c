@@ -23,11 +23,9 @@ enum { LENGTHS = 12, BEGINS = 48 };
 // Where none is found the longest is longer by this factor: a position close ahead is then before the first node, or in the
 // gap after it.  Steps end there if the position was too far ahead to be seen as they began.
 #define LONGER 8
-// Where ordinary steps end at a position, with tolerances up to TIGHT, nodes may come nearer by this factor, and have sines
-// smaller by it: positions that are passed slowly, next to fast loops.  Round-off of nodes shows in the difference
-// of both rules.
+// Where none of these is accurate nodes may come nearer by this factor, and have sines smaller by it: positions that are passed
+// slowly, next to a reversal or while other loops move fast.  Round-off of nodes shows in the difference of both rules.
 #define LAST 0.2
-#define TIGHT 1e-10
 // The largest error that is accepted: a run that has no step across stops or leaves its branch.
 #define ACCEPTED 1e-6
 // Positions are known from nodes to this part of a step beyond its ends.
@@ -249,7 +247,6 @@ bool lwi_crossing_across_several(lw_sim *sim, double rate, double limit)
         try_lengths(sim, longest, latest, NEARER, node);
     if (!(c->best.estimate < INFINITY))
         try_lengths(sim, fmin(LONGER * longest, latest), latest, NEARER, node);
-    if (!(c->best.estimate < INFINITY) && sim->options.rtol <= TIGHT)
-        try_lengths(sim, longest, latest, LAST, LAST * node);
+    if (!(c->best.estimate < INFINITY)) try_lengths(sim, longest, latest, LAST, LAST * node);
     return c->best.estimate < INFINITY;
 }

@@ -293,6 +293,33 @@ static void a_mechanism_that_reverses_has_not_passed(void **state)
     }
 }
 
+// Over it by up to a hundredth of a radian and back: ordinary steps there end on another branch, or at the position.
+static void a_mechanism_that_reverses_keeps_its_branch(void **state)
+{
+    (void)state;
+    static const char *const formulations[] = {"rcr", "lagrange", "dca"};
+    const double crank = 0.6, g = 9.81, begin = 1;
+    for (int f = 0; f < 3; f++)
+        for (int i = 1; i <= 10; i++) {
+            lw_builder *b = lwt_builder();
+            lw_builder_gravity(b, (lw_vec3){0, g, 0});
+            const double speed = sqrt(2.4 * g / crank * (sin(begin) - sin(-0.001 * i)));
+            add_rods(b, 0, lwt_ground, begin, -speed, crank, 1);
+            lw_model *model = lwt_model(b);
+            lw_sim *sim = simulation(model, formulations[f], "1e-8", "1");
+            const lw_observation *o;
+            for (int k = 1; k <= 10; k++) {
+                lwt_ok(lw_sim_step(sim, 0.1 * k), lw_sim_error(sim));
+                lwt_ok(lw_sim_observe(sim, LW_OBSERVE_TWIST, &o), lw_sim_error(sim));
+                if (!(fabs(o->quaternion[2][3]) < 1e-7))
+                    fail_msg("%s, by %g rad: the coupler is off by %.1e rad", formulations[f],
+                             0.001 * i, 2 * o->quaternion[2][3]);
+            }
+            lw_sim_destroy(sim);
+            lw_model_destroy(model);
+        }
+}
+
 // It comes to rest inside of a window, behind the position, and passes it again: the time to that follows from the acceleration.
 static void a_mechanism_passes_after_it_turns_back(void **state)
 {
@@ -403,6 +430,7 @@ int main(void)
         cmocka_unit_test(positions_of_random_sets_are_counted),
         cmocka_unit_test(a_run_stops_at_positions_that_it_reaches),
         cmocka_unit_test(a_mechanism_that_reverses_has_not_passed),
+        cmocka_unit_test(a_mechanism_that_reverses_keeps_its_branch),
         cmocka_unit_test(a_mechanism_passes_after_it_turns_back),
         cmocka_unit_test(passages_do_not_depend_on_threads),
         cmocka_unit_test(loops_that_share_joints_are_a_group),
