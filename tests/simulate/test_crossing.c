@@ -1,4 +1,6 @@
 // test_crossing.c -- steps across singular positions: every formulation stays on its branch at every tolerance.
+#include "kinematics/observe.h"
+#include "simulate/crossing.h"
 #include "simulate/simulation.h"
 #include "support/singular.h"
 #include "support/given.h"
@@ -458,6 +460,77 @@ static void steps_do_not_depend_on_their_guess(void **state)
     lw_model_destroy(model);
 }
 
+// When the sine is smallest, by a run of ordinary steps.
+static double time_of_smallest_sine(const lw_model *model, double until)
+{
+    enum { ROWS = 4000 };
+    lw_sim *sim = lwt_simulate(model, LWT_SETTINGS("formulation", "rcr", "singular", "turn", "rtol",
+                                                   "1e-11", "atol", "1e-11"));
+    const lw_observation *o;
+    double at = 0, smallest = INFINITY;
+    for (int i = 1; i <= ROWS; i++) {
+        lwt_ok(lw_sim_step(sim, until * i / ROWS), lw_sim_error(sim));
+        lwt_ok(lw_sim_observe(sim, LW_OBSERVE_TWIST, &o), lw_sim_error(sim));
+        const double sine = lwi_sine_at(&sim->monitor, &sim->snapshot);
+        if (sine < smallest) smallest = sine, at = until * i / ROWS;
+    }
+    lw_sim_destroy(sim);
+    return at;
+}
+
+static double energy_at(lw_sim *sim, double t, const double *x)
+{
+    lwi_gauss *g = &sim->passage.gauss;
+    lwi_totals totals;
+    g->node.t = t;
+    assert_int_equal(LW_OK, g->work->formulation->observe(g->work, t, x, sim->inputs,
+                                                          LW_OBSERVE_ENERGY, &g->node));
+    lwi_observe_energies(sim->model, LW_OBSERVE_ENERGY, &g->node, &totals);
+    return totals.kinetic + totals.potential;
+}
+
+// The path from `distance` before the middle of a bend: 2 if two steps are accepted, which keep the energy.
+static int steps_across(const lw_model *model, double middle, double distance)
+{
+    lw_sim *sim = simulation(model, "rcr", "dopri5", "1e-9");
+    lwi_crossing *c = &sim->crossing;
+    lwi_gauss *g = &sim->passage.gauss;
+    int steps = 0;
+    lwt_ok(lw_sim_step(sim, middle - distance), lw_sim_error(sim));
+    c->at.t = sim->t;
+    assert_int_equal(LW_OK, sim->work->formulation->observe(sim->work, sim->t, sim->x, sim->inputs,
+                                                            LW_OBSERVE_TWIST, &c->at));
+    lwi_gauss_keep(g);
+    const double energy = energy_at(sim, sim->t, sim->x);
+    c->best.estimate = INFINITY;
+    if (lwi_crossing_single(sim, distance)) {
+        steps = c->best.npiece;
+        const double more = energy_at(sim, middle, c->best.x1) - energy;
+        if (!(fabs(more) < 100 * lwi_crossing_accepted(&sim->options) * energy))
+            fail_msg("%g s before: %g J more, error estimate %g", distance, more, c->best.estimate);
+    }
+    lwi_gauss_restore(g);
+    lw_sim_destroy(sim);
+    return steps;
+}
+
+// Links that come close to a line have a bend there.  From some distances a short step over it is exact, and the long one
+// before it is not.
+static void both_steps_of_a_path_are_accurate(void **state)
+{
+    static const double gap[] = {0.003, 0.01, 0.03, 0.1}, distance[] = {0.005, 0.01, 0.02};
+    int accepted = 0;
+    (void)state;
+    for (int i = 0; i < LWI_COUNT(gap); i++) {
+        lw_model *model = change_point(1.5 + gap[i]);
+        const double middle = time_of_smallest_sine(model, 0.3);
+        for (int k = 0; k < LWI_COUNT(distance); k++)
+            accepted += steps_across(model, middle, distance[k]) == 2;
+        lw_model_destroy(model);
+    }
+    assert_in_range(accepted, 1, 11); // others are refused
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -473,6 +546,7 @@ int main(void)
         cmocka_unit_test(small_gaps_are_passed),
         cmocka_unit_test(gaps_are_not_passed),
         cmocka_unit_test(steps_do_not_depend_on_their_guess),
+        cmocka_unit_test(both_steps_of_a_path_are_accurate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
