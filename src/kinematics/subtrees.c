@@ -133,3 +133,16 @@ bool lwi_subtrees_inward(lwi_subtrees *s, const lw_model *model, lwi_inward of, 
     }
     return true;
 }
+
+bool lwi_subtrees_inward_from(lwi_subtrees *s, lwi_pool *pool, const lw_model *model,
+                              void (*start)(void *user, int first, int end), lwi_inward of,
+                              bool *alone, void *user)
+{
+    *alone = !s;
+    lwi_pool_for(pool, model->nnode, start, user);
+    if (lwi_subtrees_inward(s, model, of, user)) return true;
+    if (*alone) return false;
+    *alone = true;
+    start(user, 0, model->nnode);
+    return lwi_subtrees_inward(NULL, model, of, user);
+}

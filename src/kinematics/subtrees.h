@@ -31,5 +31,11 @@ typedef struct lwi_inward {
 } lwi_inward;
 /** @return false if a call of nodes has */
 bool lwi_subtrees_inward(lwi_subtrees *subtrees, const lw_model *model, lwi_inward of, void *user);
+/** The same after start(user, first, end) of all nodes.  One that fails in threads is done again by one thread, which says
+ *  why.
+ *  @param alone  out: one thread does it */
+bool lwi_subtrees_inward_from(lwi_subtrees *subtrees, lwi_pool *pool, const lw_model *model,
+                              void (*start)(void *user, int first, int end), lwi_inward of,
+                              bool *alone, void *user);
 
 #endif

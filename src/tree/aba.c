@@ -124,16 +124,11 @@ static void sweep_outward(void *user, int first, int end)
 lw_status lwi_aba(const lw_model *model, lwi_tree_work *work, lwi_articulated *node, double t,
                   const double *v, const double *tau, double *vdot, lw_error *error)
 {
-    sweep of = {model, work, node, t, v, tau, vdot, !work->subtrees, LW_OK, error};
+    sweep of = {model, work, node, t, v, tau, vdot, false, LW_OK, error};
     const lwi_inward inward = {sweep_inward, give_node};
-    lwi_pool_for(work->pool, model->nnode, start_nodes, &of);
-    bool valid = lwi_subtrees_inward(work->subtrees, model, inward, &of);
-    if (!valid && !of.alone) {
-        start_nodes(&of, 0, model->nnode);
-        of.alone = true;
-        valid = lwi_subtrees_inward(NULL, model, inward, &of);
-    }
-    if (!valid) return of.status;
+    if (!lwi_subtrees_inward_from(work->subtrees, work->pool, model, start_nodes, inward, &of.alone,
+                                  &of))
+        return of.status;
     lwi_subtrees_outward(work->subtrees, model, sweep_outward, &of);
     return lwi_tree_finite(model, t, vdot, "acceleration", error);
 }

@@ -197,15 +197,9 @@ lw_status lwi_momenta_speeds(const lw_model *model, lwi_momenta *m, lwi_tree_wor
 {
     sweep of = {.model = model, .m = m, .work = work, .t = t, .p = p, .v = v, .error = error};
     const lwi_inward inward = {sweep_inward, give_inward};
-    of.alone = !work->subtrees;
-    lwi_pool_for(work->pool, model->nnode, start_nodes, &of);
-    bool valid = lwi_subtrees_inward(work->subtrees, model, inward, &of);
-    if (!valid && !of.alone) {
-        start_nodes(&of, 0, model->nnode);
-        of.alone = true;
-        valid = lwi_subtrees_inward(NULL, model, inward, &of);
-    }
-    if (!valid) return of.status;
+    if (!lwi_subtrees_inward_from(work->subtrees, work->pool, model, start_nodes, inward, &of.alone,
+                                  &of))
+        return of.status;
     lwi_subtrees_outward(work->subtrees, model, sweep_outward, &of);
     return lwi_tree_finite(model, t, v, "speed", error);
 }
