@@ -8,7 +8,7 @@
  *  rate is computed, or that is searched for between the ends of a step; minima above a part of the current sine are
  *  no singular positions.  The largest motion to a position, in radians or lengths of the mechanism; the largest gap and
  *  that of round-off, in lengths; the largest difference of both steps across, relative to one radian, length or the speeds.
- *  The largest number of samples within a step; those of a piece of a path. */
+ *  The largest number of samples within a step; those of a piece of a path, of which none is in its middle. */
 #define LWI_CROSSING_WINDOW 0.15
 #define LWI_CROSSING_MIN_AT_NODE 0.01
 #define LWI_CROSSING_CLOSE 0.25
@@ -20,7 +20,7 @@
 #define LWI_CROSSING_LARGEST_GAP 1e-8
 #define LWI_CROSSING_NO_GAP 1e-12
 #define LWI_CROSSING_LARGEST_DIFFERENCE 1e-5
-enum { LWI_CROSSING_PIECES = 64, LWI_CROSSING_SAMPLES = 12 };
+enum { LWI_CROSSING_PIECES = 64, LWI_CROSSING_SAMPLES = 11 };
 
 /** The largest sine of the run. */
 double lwi_crossing_typical(const lw_sim *sim);

@@ -9,6 +9,8 @@
 
 // Of a piece; at most every second one is a minimum.
 enum { SAMPLES = LWI_CROSSING_SAMPLES };
+// Distance of a motion next to a position, in lengths of a piece.
+#define NEXT 1e-4
 
 // A group's pivot at the part s of the piece; INFINITY: unknown.
 static double pivot_at(lw_sim *sim, const lwi_crossing_piece *piece, int group, double s)
@@ -16,6 +18,15 @@ static double pivot_at(lw_sim *sim, const lwi_crossing_piece *piece, int group, 
     double sine;
     if (!lwi_crossing_sine(sim, piece, s, &sine)) return INFINITY;
     return sim->crossing.ngroup > 1 ? sim->monitor.here[group] : sine * sine;
+}
+
+// Is a group's pivot at the part s of the piece, or next to it, below the limit?  At a position it is round-off, and not kept.
+static bool is_below(lw_sim *sim, const lwi_crossing_piece *piece, int group, double s,
+                     double limit)
+{
+    for (int i = -1; i <= 1; i++)
+        if (pivot_at(sim, piece, group, s + i * NEXT) < limit) return true;
+    return false;
 }
 
 // The sum of products of the speeds of a group's joints at the part s of the piece with those where it begins.
@@ -84,7 +95,7 @@ static void add_around_reversal(lw_sim *sim, lwi_crossing_path *path,
     for (int side = 0; side < 2; side++) {
         const double s =
             smallest_between(sim, piece, group, side ? reversal : 0, side ? 1 : reversal);
-        if (pivot_at(sim, piece, group, s) < allowed)
+        if (is_below(sim, piece, group, s, allowed))
             path->passed[path->npassed++] = piece->t + s * piece->h;
     }
 }
@@ -120,7 +131,7 @@ static void count_on_piece(lw_sim *sim, lwi_crossing_path *path, const lwi_cross
         for (int i = 0; i <= SAMPLES; i++)
             if (is_smallest(c, k, i, &at) &&
                 lwi_crossing_narrow(sim, piece, c->ngroup > 1 ? k : -1, 0, &at) && at > 0 &&
-                at < 1 && pivot_at(sim, piece, k, at) < limit)
+                at < 1 && is_below(sim, piece, k, at, limit))
                 path->passed[path->npassed++] = piece->t + at * piece->h;
     }
 }
