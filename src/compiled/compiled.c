@@ -374,7 +374,7 @@ static lw_status many(const lw_compiled *c, call which, int count, const states 
                       unsigned char *failed)
 {
     enum { BLOCK = 64 };
-    unsigned char mark[BLOCK];
+    unsigned char mark[BLOCK] = {0};
     int any = 0;
     if (!c->model) return status_of(call_many(c->calls, which, count, s, failed));
     for (int k = 0; k < count; k += BLOCK) {
