@@ -180,7 +180,7 @@ static int add_part(const lw_compiled *c, const lw_model *model, const lwi_parti
     *part = (lwi_loaded){.n = partition->n, .code = lwi_allocate(&c->allocator, size)};
     if (!part->code) return -1;
     memcpy(part->code, partition->code, size);
-    lw_compiled_info info;
+    lw_compiled_info info = {0};
     const lw_status status = make_part(model, partition, &c->how, part, &info, NULL);
     if (status == LW_OK && !info.found) parts->compiling += info.compiling;
     parts->n++;
