@@ -93,21 +93,29 @@ static void sum_wrenches(const lw_model *model, lwi_tree_work *work, const unsig
         lwi_subtrees_inward(work->subtrees, model, (lwi_inward){give_wrenches, give_wrench}, &of);
 }
 
+// A += c + S vdot
+static void add_acceleration_of_joint(const bodies *of, int k)
+{
+    const lwi_node *node = &of->model->node[k];
+    const lwi_link *link = &of->work->link[k];
+    double *A = of->work->A[k], c[6];
+    LWI_ASSERT(node->iv + node->nv <= of->model->tree_nv);
+    lwi_tree_bias(of->model, k, of->work, of->v, c);
+    v6_add(A, A, c);
+    for (int j = 0; j < node->nv; j++) v6_axpy(A, of->vdot[node->iv + j], link->S[j]);
+}
+
 static void accelerations_of_nodes(void *user, int first, int end)
 {
     const bodies *of = user;
     const double *g = of->model->gravity;
     const double base[6] = {-g[0], -g[1], -g[2]};
     for (int k = first; k < end; k++) {
-        const lwi_node *node = &of->model->node[k];
+        const int parent = of->model->node[k].parent;
         const lwi_link *link = &of->work->link[k];
-        double *A = of->work->A[k], c[6];
-        LWI_ASSERT(node->parent < k);
-        LWI_ASSERT(node->iv + node->nv <= of->model->tree_nv);
-        motion_to(A, link->R, link->r, node->parent < 0 ? base : of->work->A[node->parent]);
-        lwi_tree_bias(of->model, k, of->work, of->v, c);
-        v6_add(A, A, c);
-        for (int j = 0; j < node->nv; j++) v6_axpy(A, of->vdot[node->iv + j], link->S[j]);
+        LWI_ASSERT(parent < k);
+        motion_to(of->work->A[k], link->R, link->r, parent < 0 ? base : of->work->A[parent]);
+        add_acceleration_of_joint(of, k);
     }
 }
 
@@ -118,14 +126,10 @@ static void relative_accelerations(void *user, int first, int end)
     const double *g = of->model->gravity;
     const double base[6] = {-g[0], -g[1], -g[2]};
     for (int k = first; k < end; k++) {
-        const lwi_node *node = &of->model->node[k];
         const lwi_link *link = &of->work->link[k];
-        double *A = of->work->A[k], c[6];
-        v6_zero(A);
-        if (node->parent < 0) motion_to(A, link->R, link->r, base);
-        lwi_tree_bias(of->model, k, of->work, of->v, c);
-        v6_add(A, A, c);
-        for (int j = 0; j < node->nv; j++) v6_axpy(A, of->vdot[node->iv + j], link->S[j]);
+        v6_zero(of->work->A[k]);
+        if (of->model->node[k].parent < 0) motion_to(of->work->A[k], link->R, link->r, base);
+        add_acceleration_of_joint(of, k);
     }
 }
 
