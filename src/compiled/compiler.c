@@ -138,6 +138,7 @@ lw_status lwi_compiler_find(const char *given, lwi_compiler *c, lw_error *error)
     static const char *const common[] = {"cc", "gcc", "clang"};
     const char *variable = getenv("CC"), *who = "the compiler";
     if (!given && variable && *variable) given = variable, who = "the compiler of CC";
+    c->interrupt = NULL, c->interrupt_user = NULL;
     if (given) {
         const int reason = try_command(c, given);
         if (!reason) return LW_OK;

@@ -11,9 +11,8 @@ typedef struct lwi_compiler {
     char command[512];
     char *word[LWI_COMPILER_WORDS + 1]; ///< of the command, NULL at their end
     int nword;
-    char version[256]; ///< first line of what it says of itself
-    int (*interrupt)(
-        void *user); ///< of lw_compiled_desc; set by the caller after lwi_compiler_find
+    char version[256];            ///< first line of what it says of itself
+    int (*interrupt)(void *user); ///< of lw_compiled_desc; NULL unless the caller sets it
     void *interrupt_user;
 } lwi_compiler;
 
