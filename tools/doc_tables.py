@@ -672,28 +672,30 @@ def chain_errors(source):
     return stored_output(source, "chains.txt")
 
 
+def tables_of_run(source, name):
+    """Of what bench/peers/run.py stored."""
+    with open(source.stored(name), encoding="utf-8") as file:
+        return source.module("bench/peers/run.py").tables(json.load(file)).strip().split("\n")
+
+
 @made("docs/benchmarks.md")
 def peers(source):
-    with open(source.stored("peers.json"), encoding="utf-8") as file:
-        return source.module("bench/peers/run.py").tables(json.load(file)).strip().split("\n")
+    return tables_of_run(source, "peers.json")
 
 
 @made("docs/benchmarks.md")
 def long_paths(source):
-    with open(source.stored("long_paths.json"), encoding="utf-8") as file:
-        return source.module("bench/peers/run.py").tables(json.load(file)).strip().split("\n")
+    return tables_of_run(source, "long_paths.json")
 
 
 @made("docs/benchmarks.md")
 def work_precision(source):
-    with open(source.stored("work_precision.json"), encoding="utf-8") as file:
-        return source.module("bench/peers/run.py").tables(json.load(file)).strip().split("\n")
+    return tables_of_run(source, "work_precision.json")
 
 
 @made("docs/benchmarks.md")
 def compiled_peers(source):
-    with open(source.stored("compiled_peers.json"), encoding="utf-8") as file:
-        return source.module("bench/peers/run.py").tables(json.load(file)).strip().split("\n")
+    return tables_of_run(source, "compiled_peers.json")
 
 
 @made("docs/benchmarks.md")

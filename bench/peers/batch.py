@@ -15,7 +15,6 @@ least of the rounds, in turns, without the creation of models, batches and state
 lines between the logarithms of neighbouring settings. Needs linkwork, mujoco, numpy.
 """
 import argparse
-import json
 import math
 import resource
 import sys
@@ -249,6 +248,11 @@ def print_table(found):
                       for c in found["cases"]) + ".")
 
 
+def measure(options):
+    with tempfile.TemporaryDirectory() as cache:
+        return {"threads": options.threads, "cases": [measure_case(name, options, cache) for name in options.case.split(",")]}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--scenes")
@@ -256,25 +260,7 @@ def main():
     parser.add_argument("--instances", type=int, default=4096)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--json")
-    parser.add_argument("--table", metavar="FILE")
-    options = parser.parse_args()
-    if options.table:
-        with open(options.table, encoding="utf-8") as file:
-            print_table(json.load(file))
-        return 0
-    if not options.scenes:
-        parser.error("--scenes or --table is needed")
-    load = run.os.getloadavg()[0]
-    with tempfile.TemporaryDirectory() as cache:
-        cases = [measure_case(name, options, cache) for name in options.case.split(",")]
-    found = {"date": run.datetime.date.today().isoformat(), "cpu": run.processor(), "rounds": options.rounds, "threads": options.threads,
-             "load": f"{load:.1f} to {run.os.getloadavg()[0]:.1f}", "cases": cases}
-    if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump(found, file, indent=1)
-            file.write("\n")
-    print_table(found)
+    run.measured_table(parser, "scenes", measure, print_table)
     return 0
 
 

@@ -117,30 +117,17 @@ def print_table(found):
               f"{error['lcaba']:.0e} | {r['compiling']:.2g} |")
 
 
+def measure_all(options):
+    with tempfile.TemporaryDirectory() as cache:
+        return {"robots": [measure(options, *robot, cache) for robot in ROBOTS]}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--program")
     parser.add_argument("--rounds", type=int, default=300)
-    parser.add_argument("--json")
-    parser.add_argument("--table", metavar="FILE")
-    options = parser.parse_args()
-    if options.table:
-        with open(options.table, encoding="utf-8") as file:
-            print_table(json.load(file))
-        return 0
-    if not options.program:
-        parser.error("--program or --table is needed")
-    load = run.os.getloadavg()[0]
-    with tempfile.TemporaryDirectory() as cache:
-        robots = [measure(options, *robot, cache) for robot in ROBOTS]
-    found = {"date": run.datetime.date.today().isoformat(), "cpu": run.processor(), "rounds": options.rounds,
-             "load": f"{load:.1f} to {run.os.getloadavg()[0]:.1f}", "robots": robots}
-    if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump(found, file, indent=1)
-            file.write("\n")
-    print_table(found)
-    return int(any(r["error"]["compiled"] > LIMIT for r in robots))
+    found = run.measured_table(parser, "program", measure_all, print_table)
+    return int(any(r["error"]["compiled"] > LIMIT for r in found["robots"]))
 
 
 if __name__ == "__main__":

@@ -185,6 +185,29 @@ def processor():
                                        fields.get("cpu family", "?"), fields.get("model", "?"))
 
 
+def measured_table(parser, needed, measure, print_table):
+    """The main program of a file with a table: of what `measure` returns of the arguments, with date, processor and load, or
+    of the file of --table.  Returns that."""
+    parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("--table", metavar="FILE")
+    options = parser.parse_args()
+    if options.table:
+        with open(options.table, encoding="utf-8") as file:
+            found = json.load(file)
+    else:
+        if not getattr(options, needed):
+            parser.error(f"--{needed} or --table is needed")
+        load = os.getloadavg()[0]
+        found = {"date": datetime.date.today().isoformat(), "cpu": processor(), "rounds": options.rounds, **measure(options)}
+        found["load"] = f"{load:.1f} to {os.getloadavg()[0]:.1f}"
+        if options.json:
+            with open(options.json, "w", encoding="utf-8") as file:
+                json.dump(found, file, indent=1)
+                file.write("\n")
+    print_table(found)
+    return found
+
+
 def commit(about):
     """What Linkwork was built from: the program's word, and whether the sources differ from it now."""
     built = next(iter(about.values())).get("commit", "unknown")
