@@ -29,8 +29,8 @@ typedef struct lw_compiled_desc {
     /** The functions below, too, generate, compile and load another partition of the speeds of closed loops where a pivot
      *  of the first one is small; the model must then outlive the object.  Simulations and batches do so by their models. */
     bool on_demand;
-    /** Asked while a compiler runs, NULL: none.  Not 0: the compiler is ended, and what waits for it returns
-     *  LW_ERR_INTERRUPTED. */
+    /** Asked while a compiler runs, NULL: none; by each thread that waits for one.  Not 0: the compiler is ended, and
+     *  lw_compiled_create returns LW_ERR_INTERRUPTED; a partition on demand is compiled when it is needed again. */
     int (*interrupt)(void *user);
     void *interrupt_user;
     const lw_allocator *allocator;
@@ -48,6 +48,8 @@ typedef struct lw_compiled_info {
     char compiler[128]; ///< first line of its version
     const char *flags;
     int partitions; ///< of closed loops that are loaded so far; 0: the model has none
+    /** Why a further partition could not be compiled, the first reason; NULL: there is none.  Valid as long as the object. */
+    const char *refused;
 } lw_compiled_info;
 
 /** Generates, compiles and loads the dynamics of a model, which is not used afterwards (see on_demand).

@@ -189,3 +189,13 @@ void cli_compiled_print(const lw_compiled *compiled)
     else if (compiled)
         printf("compiled     in %.2g s, %s\n", i.compiling, i.compiler);
 }
+
+void cli_compiled_warn(const cli_arguments *a, const lw_compiled *compiled)
+{
+    const char *refused = lw_compiled_about(compiled).refused;
+    if (refused)
+        cli_complain(CLI_DONE,
+                     "%s: compiled rates: the formulation evaluates where a partition could not be "
+                     "compiled: %s",
+                     a->operand, refused);
+}

@@ -16,5 +16,7 @@ cli_exit cli_compiled_sweep(const cli_arguments *arguments, const lw_model *mode
                             lw_compiled **compiled);
 /** One line about it. */
 void cli_compiled_print(const lw_compiled *compiled);
+/** What could not be compiled during the runs of a sweep, once. */
+void cli_compiled_warn(const cli_arguments *arguments, const lw_compiled *compiled);
 
 #endif

@@ -330,6 +330,7 @@ static cli_exit simulate(sweep *s)
     s->progress = cli_progress_start(a->verb, a->quiet, 0);
     const lw_status status = lw_sweep_run(s->all, write_rows, s, look_up, s);
     cli_progress_end(&s->progress);
+    cli_compiled_warn(a, s->compiled);
     code = report_end(s, status);
     const cli_exit written = write_table(s); // first: the reader of what is printed may end early
     if (a->json) {

@@ -94,6 +94,20 @@ static void print_numbers(FILE *file, const double *x, int n)
     for (int i = 0; i < n; i++) fprintf(file, "    %.17g,\n", x[i]);
 }
 
+// The joint that closes the first loop of the block of each margin.
+static void print_margin_joints(FILE *file, const lwi_codegen_writer *w)
+{
+    const lwi_loops *l = w->elements->loops;
+    fprintf(file, "const char *const %s_margin_joints[] = {\n", w->name);
+    for (int k = 0; k < l->nblock; k++)
+        for (int i = 0; i < l->block[k].nmargin; i++) {
+            fputs("    \"", file);
+            lwi_codegen_print_name(file, lwi_block_name(w->elements, &l->block[k]));
+            fputs("\",\n", file);
+        }
+    fputs("};\n", file);
+}
+
 static void print_tables(FILE *file, const lwi_codegen_writer *w)
 {
     const lw_model *m = w->model;
@@ -122,6 +136,7 @@ static void print_tables(FILE *file, const lwi_codegen_writer *w)
     for (int i = 0, n = 0; i < m->tree_nv; i++)
         if (w->elements->loops->dependent[i]) fprintf(file, n++ ? ", %d" : "%d", i);
     fputs("};\n", file);
+    if (lwi_codegen_wanted(w, LW_CODEGEN_margins)) print_margin_joints(file, w);
 }
 
 // ------------------------------------------------------------------------------------------ header
@@ -203,6 +218,11 @@ static void print_header(FILE *file, const lwi_codegen_writer *w)
                 w->upper, w->elements->loops->m, w->upper, n);
         if (n > 0)
             fprintf(file, "extern const int %s_dependent[%s_NDEPENDENT];\n", w->name, w->upper);
+        if (lwi_codegen_wanted(w, LW_CODEGEN_margins))
+            fprintf(file,
+                    "/** Of each number of %s_margins the joint that closes its loop. */\n"
+                    "extern const char *const %s_margin_joints[];\n",
+                    w->name, w->name);
         fputs("\n", file);
     }
     fprintf(file, "extern const char *const %s_coordinate_names[%s_NQ];\n", w->name, w->upper);

@@ -12,7 +12,8 @@ typedef struct lwi_loop_block {
     int *row, nrow;
     int *y, ny; ///< speeds of the tree
     int *z, nz;
-    int top; ///< element on which the messages of all of them are (-1: the ground)
+    int nmargin; ///< numbers of the function `margins`
+    int top;     ///< element on which the messages of all of them are (-1: the ground)
 } lwi_loop_block;
 
 typedef struct lwi_loops {

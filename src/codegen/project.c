@@ -86,9 +86,9 @@ lw_status lwi_generate_margins(lwi_codegen_graph *g, const lwi_elements *element
     const int out = lwi_codegen_graph_result(g, "margin");
     TRY(lwi_closures_create(&walk, arena, &c));
     for (int k = 0; k < elements->loops->nblock; k++) {
-        int n;
-        TRY(lwi_block_margins(g, elements, &elements->loops->block[k], c.J, margin, &n, arena));
-        for (int i = 0; i < n; i++) lwi_codegen_graph_output(g, out, count++, margin[i]);
+        lwi_loop_block *b = &elements->loops->block[k];
+        TRY(lwi_block_margins(g, elements, b, c.J, margin, &b->nmargin, arena));
+        for (int i = 0; i < b->nmargin; i++) lwi_codegen_graph_output(g, out, count++, margin[i]);
     }
     return LW_OK;
 }

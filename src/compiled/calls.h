@@ -3,7 +3,7 @@
 #define LWI_COMPILED_CALLS_H
 
 /** Of the table below; a part of the key in the cache. */
-#define LWI_CALLS_VERSION 4
+#define LWI_CALLS_VERSION 5
 #define LWI_CALLS_SYMBOL "lwi_calls_of_model"
 
 // angles: number of those of joints that close loops; -1: their rates are not known.
@@ -12,7 +12,7 @@
 // rates_lanes: of `lanes` states, x[entry * stride + lane]; returns the lanes that failed, one bit each.
 // Those of many states return 1 if one failed, and mark it in failed [n], if not NULL.  margin: how far
 // from singular positions, 0 there (sine squared, or relative length of a lever arm); `margins` numbers of which it is the
-// smallest.  timed: positions depend on time.  project leaves q and v of states that fail as they are.  Other functions
+// smallest; joint, if not NULL: the joint that closes its loop, NULL where it is 1.  timed: positions depend on time.  project leaves q and v of states that fail as they are.  Other functions
 // return 0, or a number that says what failed.
 #define LWI_CALLS(X)                                                                               \
     X(typedef struct lwi_calls {                                                                   \
@@ -24,7 +24,7 @@
                                 const double *x, const double *const *u, double *qdot,             \
                                 double *vdot, double *xdot, double *angle);                        \
         int (*project)(double t, double *q, double *v);                                            \
-        double (*margin)(double t, const double *q);                                               \
+        double (*margin)(double t, const double *q, const char **joint);                           \
         int (*forward_many)(int n, const double *q, const double *v, const double *tau,            \
                             double *vdot, unsigned char *failed);                                  \
         int (*rates_many)(int n, const double *t, const double *q, const double *v,                \

@@ -167,32 +167,63 @@ static lw_status make_part(const lw_model *model, const lwi_partition *partition
     return status;
 }
 
-// A part without calls stays: it is not tried again.
-static int add_part(const lw_compiled *c, const lw_model *model, const lwi_partition *partition)
+// The part of a partition, under the lock; NULL: there is no room.
+static lwi_loaded *find_part(const lw_compiled *c, const lwi_partition *partition)
 {
     lwi_loaded_parts *parts = c->parts;
     const size_t size = (size_t)partition->n * sizeof *partition->code;
-    for (int i = 1; i < parts->n; i++)
-        if (parts->part[i].n == partition->n && !memcmp(parts->part[i].code, partition->code, size))
-            return parts->part[i].calls ? i : -1;
+    for (int i = 1; i < parts->n; i++) {
+        lwi_loaded *p = &parts->part[i];
+        if (p->n == partition->n && !memcmp(p->code, partition->code, size)) return p;
+    }
+    if (parts->n == LWI_LOADED_PARTS) return NULL;
     lwi_loaded *part = &parts->part[parts->n];
-    if (parts->n == LWI_LOADED_PARTS) return -1;
     *part = (lwi_loaded){.n = partition->n, .code = lwi_allocate(&c->allocator, size)};
-    if (!part->code) return -1;
+    if (!part->code) return NULL;
     memcpy(part->code, partition->code, size);
-    lw_compiled_info info = {0};
-    const lw_status status = make_part(model, partition, &c->how, part, &info, NULL);
-    if (status == LW_OK && !info.found) parts->compiling += info.compiling;
     parts->n++;
-    return part->calls ? parts->n - 1 : -1;
+    return part;
+}
+
+// Other threads have the lock while this one compiles.
+static void build_part(const lw_compiled *c, const lw_model *model, const lwi_partition *partition,
+                       lwi_loaded *part)
+{
+    lwi_loaded_parts *parts = c->parts;
+    lw_compiled_info info = {0};
+    lw_error error = {0};
+    lwi_loaded built = {0};
+    lw_compiled_desc how = c->how;
+    how.allocator = NULL; // threads may be here at a time
+    part->state = LWI_LOADED_BUILDING;
+    pthread_mutex_unlock(&parts->lock);
+    const lw_status status = make_part(model, partition, &how, &built, &info, &error);
+    pthread_mutex_lock(&parts->lock);
+    part->library = built.library;
+    part->calls = built.calls;
+    part->state = status == LW_OK                                           ? LWI_LOADED_READY
+                  : status == LW_ERR_INTERRUPTED || status == LW_ERR_MEMORY ? LWI_LOADED_WANTED
+                                                                            : LWI_LOADED_REFUSED;
+    if (status == LW_OK && !info.found) parts->compiling += info.compiling;
+    if (part->state == LWI_LOADED_REFUSED && !parts->refused[0])
+        lwi_copy_text(parts->refused, sizeof parts->refused, error.text);
+    pthread_cond_broadcast(&parts->built);
 }
 
 int lwi_compiled_load(const lw_compiled *c, const lw_model *model, const lwi_partition *partition)
 {
-    pthread_mutex_lock(&c->parts->lock);
-    const int i = add_part(c, model, partition);
-    pthread_mutex_unlock(&c->parts->lock);
-    return i;
+    lwi_loaded_parts *parts = c->parts;
+    int number = LWI_PART_NONE;
+    pthread_mutex_lock(&parts->lock);
+    lwi_loaded *part = find_part(c, partition);
+    if (part) {
+        while (part->state == LWI_LOADED_BUILDING) pthread_cond_wait(&parts->built, &parts->lock);
+        if (part->state == LWI_LOADED_WANTED) build_part(c, model, partition, part);
+        if (part->state == LWI_LOADED_READY) number = (int)(part - parts->part);
+        if (part->state == LWI_LOADED_REFUSED) number = LWI_PART_REFUSED;
+    }
+    pthread_mutex_unlock(&parts->lock);
+    return number;
 }
 
 static lw_status copy_word(const lw_allocator *allocator, const char **word)
@@ -213,6 +244,7 @@ static lw_status create(lw_compiled *c, const lw_model *model, const lw_compiled
     if (!c->parts) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a compiled model");
     memset(c->parts, 0, sizeof *c->parts);
     pthread_mutex_init(&c->parts->lock, NULL);
+    pthread_cond_init(&c->parts->built, NULL);
     c->how.compiler = desc->compiler;
     lw_status status = copy_word(&c->allocator, &c->how.compiler);
     c->how.cache = status == LW_OK ? desc->cache : NULL;
@@ -220,6 +252,7 @@ static lw_status create(lw_compiled *c, const lw_model *model, const lw_compiled
     if (status != LW_OK) return lwi_fail(error, status, "no memory for a compiled model");
     TRY(make_part(model, NULL, desc, &c->parts->part[0], &c->info, error));
     c->parts->n = 1;
+    c->parts->part[0].state = LWI_LOADED_READY;
     c->calls = c->parts->part[0].calls;
     c->model = desc->on_demand && c->calls->margins > 0 ? model : NULL;
     return LW_OK;
@@ -266,6 +299,7 @@ static void destroy_parts(lw_compiled *c)
         if (p->library) dlclose(p->library);
         if (p->code) lwi_release(&c->allocator, p->code);
     }
+    pthread_cond_destroy(&c->parts->built);
     pthread_mutex_destroy(&c->parts->lock);
     lwi_release(&c->allocator, c->parts);
 }
@@ -286,8 +320,9 @@ lw_compiled_info lw_compiled_about(const lw_compiled *c)
     lw_compiled_info info = c->info;
     pthread_mutex_lock(&c->parts->lock);
     for (int i = 0; i < c->parts->n && c->calls->margins > 0; i++)
-        info.partitions += c->parts->part[i].calls != NULL;
+        info.partitions += c->parts->part[i].state == LWI_LOADED_READY;
     info.compiling += c->parts->compiling;
+    info.refused = c->parts->refused[0] ? c->parts->refused : NULL;
     pthread_mutex_unlock(&c->parts->lock);
     return info;
 }
@@ -308,8 +343,8 @@ static const lwi_calls *calls_at(const lw_compiled *c, double t, const double *q
     int i = -1;
     if (!c->model) return NULL;
     for (int k = 0; k < c->info.nq; k++) sum += 0 * q[k];
-    if (sum != 0) return NULL; // also NAN
-    lwi_arena_init(&arena, &c->allocator);
+    if (sum != 0) return NULL;    // also NAN
+    lwi_arena_init(&arena, NULL); // malloc: the caller's allocator serves creation only
     if (lwi_codegen_partition_at(c->model, t, q, &arena, &partition, &margin, NULL) == LW_OK &&
         margin > 0)
         i = lwi_compiled_load(c, c->model, &partition);
@@ -412,6 +447,19 @@ lw_status lw_compiled_forward_dynamics_many(const lw_compiled *c, int count, con
     return many(c, FORWARD, count, &s, failed);
 }
 
+static states states_of_rates(const double *t, const double *q, const double *v, const double *x,
+                              const double *inputs, double *qdot, double *vdot, double *xdot)
+{
+    return (states){.t = t,
+                    .q = (double *)q,
+                    .v = (double *)v,
+                    .x = x,
+                    .inputs = inputs,
+                    .qdot = qdot,
+                    .vdot = vdot,
+                    .xdot = xdot};
+}
+
 static bool has_states(const lw_compiled *c, const double *x, const double *xdot)
 {
     return c->info.nstate == 0 || (x && xdot);
@@ -422,13 +470,7 @@ lw_status lw_compiled_rates(const lw_compiled *c, double t, const double *q, con
                             double *xdot)
 {
     if (!c || !q || !v || !qdot || !vdot || !has_states(c, x, xdot)) return LW_ERR_ARGUMENT;
-    const states s = {.q = (double *)q,
-                      .v = (double *)v,
-                      .x = x,
-                      .inputs = inputs,
-                      .qdot = qdot,
-                      .vdot = vdot,
-                      .xdot = xdot};
+    const states s = states_of_rates(&t, q, v, x, inputs, qdot, vdot, xdot);
     return status_of(one(c, RATES, t, &s));
 }
 
@@ -438,14 +480,7 @@ lw_status lw_compiled_rates_many(const lw_compiled *c, int count, const double *
 {
     if (!c || count < 0 || !t || !q || !v || !qdot || !vdot || !has_states(c, x, xdot))
         return LW_ERR_ARGUMENT;
-    const states s = {.t = t,
-                      .q = (double *)q,
-                      .v = (double *)v,
-                      .x = x,
-                      .inputs = inputs,
-                      .qdot = qdot,
-                      .vdot = vdot,
-                      .xdot = xdot};
+    const states s = states_of_rates(t, q, v, x, inputs, qdot, vdot, xdot);
     return many(c, RATES, count, &s, failed);
 }
 

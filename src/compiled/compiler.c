@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -19,6 +20,9 @@ const char lwi_compiler_flags[] =
     "-std=c17 -O3 -march=native -ffp-contract=off -fno-math-errno -fPIC -shared -w";
 
 // ----------------------------------------------------------------------------------------- calling
+
+// Held where a file is open that no other thread's compiler may inherit, and where one is started.
+static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 
 // Starts it with its output in `output` and without input; `apart`: in a separate process group, with all that it starts.
 // 0 or the reason.
@@ -39,7 +43,9 @@ static int start(char *const *arguments, int output, bool apart, pid_t *child)
     if (!reason) reason = posix_spawn_file_actions_adddup2(&actions, output, 2);
     // last: where the caller has closed its input, `output` may be 0
     if (!reason) reason = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    pthread_mutex_lock(&starting);
     if (!reason) reason = posix_spawnp(child, arguments[0], &actions, &group, arguments, environ);
+    pthread_mutex_unlock(&starting);
     posix_spawnattr_destroy(&group);
     posix_spawn_file_actions_destroy(&actions);
     return reason;
@@ -72,9 +78,14 @@ static int wait_or_end(const lwi_compiler *c, pid_t child)
     return -1;
 }
 
-static void set_close_on_exec(int file)
+// 0 or the reason.
+static int open_pipe(int ends[2])
 {
-    fcntl(file, F_SETFD, FD_CLOEXEC);
+    pthread_mutex_lock(&starting);
+    const int reason = pipe(ends) == 0 ? 0 : errno;
+    for (int i = 0; i < 2 && !reason; i++) fcntl(ends[i], F_SETFD, FD_CLOEXEC);
+    pthread_mutex_unlock(&starting);
+    return reason;
 }
 
 // The first line that the command prints with --version.  0 or the reason.
@@ -82,10 +93,9 @@ static int ask_version(char *const *arguments, char *line, size_t size)
 {
     int ends[2];
     pid_t child;
-    if (pipe(ends) != 0) return errno;
-    set_close_on_exec(ends[0]);
-    set_close_on_exec(ends[1]);
-    const int reason = start(arguments, ends[1], false, &child);
+    int reason = open_pipe(ends);
+    if (reason) return reason;
+    reason = start(arguments, ends[1], false, &child);
     close(ends[1]);
     size_t n = 0;
     char rest[512] = "";

@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "base/simd/lanes.h"
 #include "batch/batch.h"
+#include "batch/vary.h"
 #include "codegen/sources.h"
 #include "compiled/compiled.h"
 #include "simulate/simulation.h"
@@ -47,15 +48,17 @@ typedef struct use {
 // With less the speeds of a state are kept as they were integrated.
 #define FLOOR 0.1
 
-enum { VISITED = 12, FORMULATION = -1, FIRST_PAUSE = 300, SEARCHES = 64 };
+enum { VISITED = 12, FORMULATION = LWI_PART_NONE, FIRST_PAUSE = 300, SEARCHES = 64 };
 
 /** All zero: the first part, and nothing else was tried. */
 typedef struct part_choice {
-    double entry; ///< [s] of the first change
-    long steps;   ///< of the formulation, since the last new part
+    double entry;      ///< [s] of the first change
+    long steps;        ///< of the formulation, since the last new part
+    const char *joint; ///< that closes the loop of the first change
     int changes;
     short now;                        ///< number of the part, or FORMULATION
     short nvisited, visited[VISITED]; ///< besides the first one
+    bool refused;                     ///< a new part could not be compiled
 } part_choice;
 
 _Static_assert(sizeof(part_choice) <= LWI_SOURCE_CHOICE, "the choice has no room");
@@ -86,7 +89,7 @@ static const lwi_calls *calls_of(const lw_compiled *c, int part)
 
 static double margin_of(const lw_compiled *c, int part, double t, const double *q)
 {
-    return sqrt(fmax(0, calls_of(c, part)->margin(t, q)));
+    return sqrt(fmax(0, calls_of(c, part)->margin(t, q, NULL)));
 }
 
 // Makes the speeds of x those that follow from the independent ones of the present part.
@@ -124,12 +127,16 @@ static int new_part(const use *mine, const lwi_work *work, part_choice *choice, 
     double squared = 0;
     int part = FORMULATION;
     if (choice->nvisited == VISITED) return FORMULATION;
-    lwi_arena_init(&arena, &work->arena.allocator);
+    lwi_arena_init(&arena, NULL); // malloc: the caller's allocator serves creation only
     const lw_status status =
         lwi_codegen_partition_at(work->model, t, x, &arena, &partition, &squared, NULL);
     if (status == LW_OK && sqrt(squared) >= mine->smallest)
         part = lwi_compiled_load(mine->compiled, work->model, &partition);
     lwi_arena_free(&arena);
+    if (part == LWI_PART_REFUSED) {
+        choice->refused = true;
+        return FORMULATION;
+    }
     for (int i = 0; i < choice->nvisited; i++)
         if (choice->visited[i] == part) return part;
     if (part > 0) choice->visited[choice->nvisited++] = (short)part, choice->steps = 0;
@@ -142,7 +149,10 @@ static void take_part(const use *mine, part_choice *choice, int part, double mar
 {
     if (choice->now >= 0 && margin >= FLOOR * mine->smallest)
         complete_speeds(mine, choice->now, t, x);
-    if (!choice->changes++) choice->entry = t;
+    if (!choice->changes++) {
+        choice->entry = t;
+        calls_of(mine->compiled, choice->now)->margin(t, x, &choice->joint);
+    }
     choice->now = (short)part;
 }
 
@@ -176,15 +186,21 @@ static lw_status pre_step(void *user, lwi_work *work, double t, double *x, bool 
 static void notice(const lwi_work *work, char *text, size_t size)
 {
     const part_choice *choice = choice_of(work, work->discrete);
+    const use *mine = work->source.user;
     text[0] = 0;
-    if (choice && choice->changes)
-        snprintf(text, size,
-                 "compiled rates: the partition of closed loops was changed, first at t = %.6g s "
-                 "(changes: %d, partitions: %d)%s",
-                 choice->entry, choice->changes, 1 + choice->nvisited,
-                 choice->now == FORMULATION
-                     ? "; at the end the formulation evaluates, for no pivot is large enough"
-                     : "");
+    if (!choice || !choice->changes) return;
+    const char *end = "", *reason = "";
+    if (choice->refused)
+        end = "; the formulation evaluates where a partition could not be compiled: ",
+        reason = mine->compiled->parts->refused;
+    else if (choice->now == FORMULATION)
+        end = "; at the end the formulation evaluates, for no pivot is large enough";
+    snprintf(
+        text, size,
+        "compiled rates: the partition of closed loops was changed, first at t = %.6g s in the "
+        "loop of joint '%.80s' (changes: %d, partitions: %d)%s%s",
+        choice->entry, choice->joint ? choice->joint : "", choice->changes, 1 + choice->nvisited,
+        end, reason);
 }
 
 // --------------------------------------------------------------------------------------- rates
@@ -296,18 +312,39 @@ static unsigned rates_in_lanes(void *user, lwi_work *work, int stride, const dou
     return done;
 }
 
-// Why the simulation cannot use it; NULL: it can.
-static const char *unfit(const lw_sim *sim, const lw_compiled *c)
+// Formulations that can have compiled rates, with commas.
+static const char *names_of_fit(char *text, size_t size)
+{
+    text[0] = 0;
+    for (int i = 0; i < lw_formulation_count(); i++) {
+        if (!(lw_formulation_flags(i) & LW_FORMULATION_COMPILED)) continue;
+        const size_t used = strlen(text);
+        snprintf(text + used, size - used, "%s%s", used ? ", " : "", lw_formulation_info(i).name);
+    }
+    return text;
+}
+
+static lw_status check_fit(const lw_sim *sim, const lw_compiled *c, lw_error *error)
 {
     const lwi_work *work = sim->work;
     const lw_model *m = work->model;
     const lw_compiled_info *n = &c->info;
+    char names[100];
     if (m->tree_nq != n->nq || m->tree_nv != n->nv || m->nstate != n->nstate ||
         m->desc.ninput != n->ninput)
-        return "it is another model's";
+        return lwi_fail(
+            error, LW_ERR_UNSUPPORTED,
+            "%.200s cannot use these compiled rates, which are another model's: expected %d "
+            "coordinates, %d speeds, %d states of signals and %d inputs, found %d, %d, %d and %d",
+            m->desc.source ? m->desc.source : "the model", m->tree_nq, m->tree_nv, m->nstate,
+            m->desc.ninput, n->nq, n->nv, n->nstate, n->ninput);
     if (!work->formulation->rates_beside || lwi_layout_has(&work->layout, LWI_MOMENTUM))
-        return "the formulation has another state than coordinates and speeds of the tree";
-    return NULL;
+        return lwi_fail(
+            error, LW_ERR_UNSUPPORTED,
+            "formulation %s cannot use compiled rates: its state is not coordinates and "
+            "speeds of the tree; expected one of %s, with the option state: speeds",
+            sim->options.formulation, names_of_fit(names, sizeof names));
+    return LW_OK;
 }
 
 // Memory of the workspace's arena.
@@ -336,23 +373,40 @@ static lw_status attach(lwi_work *work, const void *compiled)
 lw_status lw_sim_use_compiled(lw_sim *sim, const lw_compiled *c)
 {
     if (!sim || !c) return LW_ERR_ARGUMENT;
-    const char *why = unfit(sim, c);
-    if (why)
-        return lwi_fail(&sim->error, LW_ERR_UNSUPPORTED,
-                        "formulation %s cannot use compiled rates: %s", sim->options.formulation,
-                        why);
+    TRY(check_fit(sim, c, &sim->error));
     if (attach(sim->work, c) == LW_OK) return LW_OK;
     return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for compiled rates");
 }
 
-// Why the instances cannot use it; NULL: they can.
-static const char *batch_unfit(const lw_batch *b, const lw_compiled *c)
+// The first name that varies and is a parameter of the model.
+static const char *varied_parameter(const lw_batch *b)
+{
+    for (int k = 0; k < b->nvary; k++) {
+        lwi_vary vary;
+        if (lwi_vary_resolve(b->model, b->vary[k], &vary, NULL) == LW_OK &&
+            lwi_vary_of_model(&vary))
+            return b->vary[k];
+    }
+    return "";
+}
+
+static lw_status refuse_parameter(const char *parameter, lw_error *error)
+{
+    return lwi_fail(error, LW_ERR_UNSUPPORTED,
+                    "compiled rates cannot be used: %.120s changes the model, and they are of one "
+                    "model; expected inputs (input.NAME) and starts (joint.NAME.q0, .qd0) to vary",
+                    parameter);
+}
+
+static lw_status check_batch(lw_batch *b, const lw_compiled *c)
 {
     const lw_sim *first = lwi_batch_sim(b);
-    if (!first) return "no instance could begin";
+    if (!first)
+        return lwi_fail(&b->error, LW_ERR_UNSUPPORTED,
+                        "compiled rates cannot be used: no instance could begin");
     for (int v = 0; v < b->nvariant; v++)
-        if (b->variant[v].own) return "instances have different parameters";
-    return unfit(first, c);
+        if (b->variant[v].own) return refuse_parameter(varied_parameter(b), &b->error);
+    return check_fit(first, c, &b->error);
 }
 
 // Instances with separate simulations: each as a single one.
@@ -366,11 +420,7 @@ static lw_status attach_each(lw_batch *b, const lw_compiled *c)
 lw_status lw_batch_use_compiled(lw_batch *b, const lw_compiled *c)
 {
     if (!b || !c) return LW_ERR_ARGUMENT;
-    const char *why = batch_unfit(b, c);
-    if (why)
-        return lwi_fail(&b->error, LW_ERR_UNSUPPORTED,
-                        "instances with formulation %s cannot use compiled rates: %s",
-                        b->options.formulation, why);
+    TRY(check_batch(b, c));
     lw_status status = b->alone ? attach_each(b, c) : LW_OK;
     for (int i = 0; i < b->nworker && status == LW_OK; i++)
         status = lwi_worker_each_work(b->worker[i], attach, c);
@@ -386,11 +436,6 @@ lw_status lw_sweep_use_compiled(lw_sweep *s, const lw_compiled *c)
 {
     if (!s || !c) return LW_ERR_ARGUMENT;
     const char *parameter = lwi_sweep_parameter(s);
-    if (parameter)
-        return lwi_fail(
-            lwi_sweep_failure(s), LW_ERR_UNSUPPORTED,
-            "compiled rates cannot be used: %.120s changes the model, and they are of one "
-            "model; expected inputs (input.NAME) and starts (joint.NAME.q0, .qd0) to vary",
-            parameter);
+    if (parameter) return refuse_parameter(parameter, lwi_sweep_failure(s));
     return lwi_sweep_each_batch(s, use_in_group, c);
 }

@@ -1,13 +1,10 @@
 // test_compiled_threads.c -- several threads take partitions of one compiled model on demand, the same and others.
-#include "codegen/generated.h"
-#include "compiled/compiled.h"
-#include "support/given.h"
+#include "compile.h"
 
+#include <dirent.h>
 #include <pthread.h>
 
 enum { CRANKS = 2, CASES = 1 << CRANKS, SPEEDS = 3 * CRANKS, THREADS = 4, TIMES = 3 };
-
-#define THIRD 1.0471975511965976 // pi / 3
 
 // A crank of 10 m at 60 degrees, which drives a slider: in the plane at y.
 static const char crank[] =
@@ -62,14 +59,14 @@ static void set_state(const lw_model *model, int dead, double *q, double *v)
 
 typedef struct caller {
     const expectation *expected;
-    int first, wrong;
+    int first, times, wrong;
 } caller;
 
 static void *call(void *argument)
 {
     caller *c = argument;
     const expectation *e = c->expected;
-    for (int i = 0; i < TIMES * CASES; i++) {
+    for (int i = 0; i < c->times; i++) {
         const int k = (c->first + i) % CASES;
         double a[SPEEDS];
         c->wrong += lw_compiled_forward_dynamics(e->compiled, e->q[k], e->v[k], NULL, a) != LW_OK ||
@@ -82,7 +79,7 @@ static void threads_take_partitions_on_demand(void **state)
 {
     (void)state;
     static expectation e;
-    char where[200], cache[2][256];
+    char where[200], caches[2][256];
     pthread_t thread[THREADS];
     caller callers[THREADS];
     lw_compiled *c[2] = {NULL, NULL};
@@ -92,9 +89,9 @@ static void threads_take_partitions_on_demand(void **state)
     lw_model *model = slider_cranks();
     assert_int_equal(SPEEDS, lw_model_tree_nv(model));
     for (int i = 0; i < 2; i++) { // nothing is found
-        snprintf(cache[i], sizeof cache[i], "%.150s/%s/%d", where, folder, i);
+        snprintf(caches[i], sizeof caches[i], "%.150s/%s/%d", where, folder, i);
         const lw_compiled_desc desc = {
-            .compiler = LW_C_COMPILER, .cache = cache[i], .lanes = 1, .on_demand = true};
+            .compiler = LW_C_COMPILER, .cache = caches[i], .lanes = 1, .on_demand = true};
         if (lw_compiled_create(model, &desc, &c[i], &error) != LW_OK) fail_msg("%s", error.text);
     }
     for (int k = 0; k < CASES; k++) {
@@ -104,7 +101,7 @@ static void threads_take_partitions_on_demand(void **state)
     assert_int_equal(CASES, lw_compiled_about(c[0]).partitions);
     e.compiled = c[1];
     for (int i = 0; i < THREADS; i++) { // two of them begin with the same
-        callers[i] = (caller){.expected = &e, .first = 1 + i / 2};
+        callers[i] = (caller){.expected = &e, .first = 1 + i / 2, .times = TIMES * CASES};
         assert_int_equal(0, pthread_create(&thread[i], NULL, call, &callers[i]));
     }
     for (int i = 0; i < THREADS; i++) {
@@ -117,8 +114,73 @@ static void threads_take_partitions_on_demand(void **state)
     lw_model_destroy(model);
 }
 
+// A compiler that waits for another one to run: only where the folder is there.
+static const char waiting[] =
+    "meet=\"$(dirname \"$0\")/meet\"\n"
+    "if [ -d \"$meet\" ]; then\n"
+    "    touch \"$meet/$$\"; n=0\n"
+    "    while [ $(ls \"$meet\" | wc -l) -lt 2 ]; do\n"
+    "        n=$((n + 1)); if [ $n -gt 400 ]; then echo 'error: alone' >&2; exit 1; fi\n"
+    "        sleep 0.05\n"
+    "    done\n"
+    "fi";
+
+static int count_files(const char *path)
+{
+    int n = 0;
+    DIR *list = opendir(path);
+    assert_non_null(list);
+    for (struct dirent *entry; (entry = readdir(list));) n += entry->d_name[0] != '.';
+    closedir(list);
+    return n;
+}
+
+// Two partitions are needed by two threads each: two compilers run, at the same time.
+static void threads_compile_different_partitions_at_a_time(void **state)
+{
+    (void)state;
+    enum { CALLERS = 4 };
+    static expectation e;
+    char script[300], meet[300];
+    pthread_t thread[CALLERS];
+    caller callers[CALLERS];
+    skip_without_compiler();
+    write_compiler("waiting", waiting, script);
+    snprintf(meet, sizeof meet, "%s/meet", folder);
+    new_cache("at-a-time");
+    lw_model *model = slider_cranks();
+    lw_compiled_desc desc = desc_of(1, false);
+    desc.on_demand = true;
+    lw_compiled *alone = compiled(model, desc);
+    desc.compiler = script;
+    lw_compiled *c = compiled(model, desc);
+    for (int k = 0; k < CASES; k++) {
+        set_state(model, k, e.q[k], e.v[k]);
+        OK(lw_compiled_forward_dynamics(alone, e.q[k], e.v[k], NULL, e.a[k]));
+    }
+    assert_int_equal(0, mkdir(meet, 0700));
+    e.compiled = c;
+    for (int i = 0; i < CALLERS; i++) {
+        callers[i] = (caller){.expected = &e, .first = 1 + i / 2, .times = 1};
+        assert_int_equal(0, pthread_create(&thread[i], NULL, call, &callers[i]));
+    }
+    for (int i = 0; i < CALLERS; i++) {
+        assert_int_equal(0, pthread_join(thread[i], NULL));
+        assert_int_equal(0, callers[i].wrong);
+    }
+    assert_int_equal(2, count_files(meet));
+    assert_null(lw_compiled_about(c).refused);
+    assert_int_equal(3, lw_compiled_about(c).partitions);
+    lw_compiled_destroy(alone);
+    lw_compiled_destroy(c);
+    lw_model_destroy(model);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(threads_take_partitions_on_demand)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_take_partitions_on_demand),
+        cmocka_unit_test(threads_compile_different_partitions_at_a_time),
+    };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
