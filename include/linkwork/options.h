@@ -21,6 +21,8 @@ extern "C" {
 #define LW_SINGULAR_LIST(X) X(PASS, "pass") X(TURN, "turn") X(STOP, "stop")
 /** Elimination order of dca, hdca and index3: comb is sequential; auto takes the cheapest. */
 #define LW_PLAN_LIST(X) X(AUTO, "auto") X(COMB, "comb") X(BALANCED, "balanced") X(MIXED, "mixed")
+/** Rates by compiled code, of runs and sweeps of the program; others call lw_sim_use_compiled. */
+#define LW_COMPILED_LIST(X) X(OFF, "off") X(ON, "on") X(AUTO, "auto")
 
 /** index3: a new factorisation in each Newton iteration (full), or that of the first one (modified). */
 #define LW_INDEX3_NEWTON_LIST(X) X(FULL, "full") X(MODIFIED, "modified")
@@ -52,6 +54,9 @@ typedef enum lw_singular { LW_SINGULAR_LIST(X) LW_SINGULAR_COUNT } lw_singular;
 #undef X
 #define X(name, text) LW_PLAN_##name,
 typedef enum lw_plan { LW_PLAN_LIST(X) LW_PLAN_COUNT } lw_plan;
+#undef X
+#define X(name, text) LW_COMPILED_##name,
+typedef enum lw_compiled_use { LW_COMPILED_LIST(X) LW_COMPILED_COUNT } lw_compiled_use;
 #undef X
 #define X(name, text) LW_INDEX3_NEWTON_##name,
 typedef enum lw_index3_newton { LW_INDEX3_NEWTON_LIST(X) LW_INDEX3_NEWTON_COUNT } lw_index3_newton;
@@ -153,6 +158,10 @@ typedef struct lw_index3_options {
       "normalisation, tangent=0|1|2, newton=full|modified, projection=mass|tangent|none, "         \
       "control=auto|equal|error, mode=offline|real-time, "                                         \
       "stop=q|q+lambda, output=motion|step|newton")                                                \
+    X(compiled, COMPILED, "off", EXPERT, "WHEN",                                                   \
+      "rates by code that the system's compiler makes for this model: off, on, or auto: where "    \
+      "the "                                                                                       \
+      "run is long enough")                                                                        \
     X(max_steps, INTEGER, "0", EXPERT, "N", "give up after so many steps; 0: no limit")            \
     X(pace, REAL, "0", EXPERT, "R",                                                                \
       "simulated seconds per second of wall-clock time, 1: real time; 0: as fast as possible")
@@ -175,6 +184,7 @@ typedef struct lw_options {
 #define LW_OPTION_SINGULAR(key) lw_singular key;
 #define LW_OPTION_PLAN(key) lw_plan key;
 #define LW_OPTION_INDEX3(key) lw_index3_options key;
+#define LW_OPTION_COMPILED(key) lw_compiled_use key;
 #define X(key, type, fallback, tier, value, help) LW_OPTION_##type(key)
     LW_OPTION_LIST(X)
 #undef X
@@ -192,6 +202,7 @@ typedef struct lw_options {
 #undef LW_OPTION_SINGULAR
 #undef LW_OPTION_PLAN
 #undef LW_OPTION_INDEX3
+#undef LW_OPTION_COMPILED
 } lw_options;
 
 /** The defaults. */

@@ -171,13 +171,6 @@ static cli_exit set_limits(cli_arguments *arguments, const char *value)
                         value);
 }
 
-static cli_exit set_compiled(cli_arguments *arguments, const char *value)
-{
-    arguments->compiled = value;
-    if (!strcmp(value, "off") || !strcmp(value, "on") || !strcmp(value, "auto")) return CLI_DONE;
-    return cli_complain(CLI_USE, "--compiled %s: expected off, on or auto", value);
-}
-
 static cli_exit set_seconds(cli_arguments *arguments, const char *value)
 {
     if (lw_number_read(value, &arguments->seconds) && arguments->seconds > 0) return CLI_DONE;
@@ -325,7 +318,6 @@ static cli_exit set_option(cli_arguments *arguments, int id, const char *value)
     case CLI_OUTPUTS: arguments->outputs = value; return CLI_DONE;
     case CLI_INDEPENDENT: arguments->independent = value; return CLI_DONE;
     case CLI_FROM: arguments->from = value; return CLI_DONE;
-    case CLI_COMPILED: return set_compiled(arguments, value);
     case CLI_ACTUATORS: arguments->actuators = value; return CLI_DONE;
     case CLI_WEIGHTS: arguments->weights = value; return CLI_DONE;
     case CLI_MOTION: arguments->motion = value; return CLI_DONE;

@@ -184,8 +184,8 @@ static cli_exit read_threads(const cli_arguments *a, const scene_case *cases, in
     lw_error error = {0};
     *threads = 1;
     lw_options_default(&options);
-    for (int i = 0; i < a->nsetting && !strcmp(a->setting[i].key, "threads"); i++)
-        if (lw_options_set(&options, "threads", a->setting[i].value, &error) != LW_OK)
+    for (int i = 0; i < a->nsetting; i++)
+        if (lw_options_set(&options, a->setting[i].key, a->setting[i].value, &error) != LW_OK)
             return cli_fail(error.status, &error);
     if (options.threads > 1) *threads = (int)options.threads;
     for (int i = 0; i<n && * threads> 1; i++)
@@ -200,7 +200,8 @@ static cli_exit read_threads(const cli_arguments *a, const scene_case *cases, in
 static const char *other_setting(const cli_arguments *a)
 {
     for (int i = 0; i < a->nsetting; i++)
-        if (strcmp(a->setting[i].key, "threads") != 0) return a->setting[i].key;
+        if (strcmp(a->setting[i].key, "threads") != 0 && strcmp(a->setting[i].key, "compiled") != 0)
+            return a->setting[i].key;
     return NULL;
 }
 
@@ -218,7 +219,9 @@ static cli_exit check_options(const cli_arguments *a)
 
 cli_exit cli_bench(const cli_arguments *arguments)
 {
-    const char *when = arguments->compiled ? arguments->compiled : "off";
+    const char *when = "off";
+    for (int i = 0; i < arguments->nsetting; i++)
+        if (!strcmp(arguments->setting[i].key, "compiled")) when = arguments->setting[i].value;
     if (!strcmp(when, "auto") || (arguments->operand && strcmp(when, "off") != 0))
         return cli_complain(CLI_USE, "bench: --compiled %s: expected off or, of built-in cases, on",
                             when);

@@ -140,10 +140,6 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
       "index3 with the same work in every step; --pace 1: in wall-clock time")                     \
     X(RANKS, "ranks", 0, NULL,                                                                     \
       "one run by the processes of `mpirun -n P linkwork run MODEL --ranks`: dca, hdca")           \
-    X(COMPILED, "compiled", 0, "WHEN",                                                             \
-      "rates by code that the system's compiler makes for this model: off (default), on, or "      \
-      "auto: "                                                                                     \
-      "where the run is long enough")                                                              \
     X(JSON, "json", 0, NULL, "print the result as JSON")                                           \
     X(QUIET, "quiet", 'q', NULL, "print nothing but errors")
 
@@ -173,12 +169,12 @@ typedef const int *cli_options;
       CLI_OPTIONS(CLI_SIMULATION, CLI_OUTPUT, CLI_EVENTS, CLI_INITIAL, CLI_FROM, CLI_CHECKPOINT,   \
                   CLI_EVERY, CLI_RESUME, CLI_LEVEL, CLI_REAL_TIME, CLI_MANY, CLI_BASE, CLI_LIMITS, \
                   CLI_INERTIA_CHECK, CLI_MESHES, CLI_KEYFRAME, CLI_SET, CLI_CUT, CLI_RANKS,        \
-                  CLI_COMPILED, CLI_JSON, CLI_QUIET),                                              \
+                  CLI_JSON, CLI_QUIET),                                                            \
       "simulate, write results (-o FILE.h5, -o FILE.csv), print a summary")                        \
     X(sweep, "[MODEL]",                                                                            \
       CLI_OPTIONS(CLI_SIMULATION, CLI_OUTPUT, CLI_VARY, CLI_DESIGN, CLI_SEED, CLI_FOLDER,          \
                   CLI_LEVEL, CLI_MANY, CLI_BASE, CLI_LIMITS, CLI_INERTIA_CHECK, CLI_MESHES,        \
-                  CLI_KEYFRAME, CLI_SET, CLI_CUT, CLI_COMPILED, CLI_JSON, CLI_QUIET),              \
+                  CLI_KEYFRAME, CLI_SET, CLI_CUT, CLI_JSON, CLI_QUIET),                            \
       "a run for every combination of values, with a line of results for each")                    \
     X(check, "MODEL",                                                                              \
       CLI_OPTIONS(CLI_BASE, CLI_LIMITS, CLI_INERTIA_CHECK, CLI_MESHES, CLI_KEYFRAME, CLI_SET,      \
@@ -255,14 +251,13 @@ typedef const int *cli_options;
     X(bench, "[MODEL]",                                                                            \
       CLI_OPTIONS(CLI_SIMULATION, CLI_FORMULATIONS, CLI_SECONDS, CLI_CASES, CLI_SAMPLES, CLI_BASE, \
                   CLI_LIMITS, CLI_INERTIA_CHECK, CLI_MESHES, CLI_KEYFRAME, CLI_SET, CLI_CUT,       \
-                  CLI_COMPILED, CLI_JSON),                                                         \
+                  CLI_JSON),                                                                       \
       "time a model by every formulation, or without one the built-in cases, on this machine")
 
 /** Options that `--help` leaves to `--help --all`, those of CLI_MANY not of verbs for many runs; of a run those of tier
  *  EXPERT (LW_OPTION_LIST). */
 #define CLI_EXPERT                                                                                 \
-    CLI_MANY, CLI_LIMITS, CLI_INERTIA_CHECK, CLI_MESHES, CLI_KEYFRAME, CLI_CUT, CLI_REAL_TIME,     \
-        CLI_COMPILED
+    CLI_MANY, CLI_LIMITS, CLI_INERTIA_CHECK, CLI_MESHES, CLI_KEYFRAME, CLI_CUT, CLI_REAL_TIME
 
 enum { CLI_MAX = 64 }; ///< options on one command line
 
@@ -301,7 +296,6 @@ typedef struct cli_arguments {
     bool open;                                            ///< open loops are accepted
     const char *at, *inputs, *outputs, *independent;      ///< of analyses; NULL: not given
     const char *from;                                     ///< of run; NULL: not given
-    const char *compiled;                                 ///< likewise
     const char *actuators, *weights, *motion;             ///< of inverse; NULL: not given
     const char *by, *statistic, *method;                  ///< of sensitivity; NULL: not given
     const char *minimize, *maximize, *fit;                ///< of optimize; NULL: not given

@@ -25,7 +25,7 @@ static double run_time(lw_sim *sim, double duration)
 
 static cli_exit refuse(const cli_arguments *a, const lw_error *why)
 {
-    return cli_complain(CLI_USE, "%s: --compiled on: %s", a->operand, why->text);
+    return cli_complain(CLI_USE, "%s: compiled: on: %s", a->operand, why->text);
 }
 
 // For `auto`: is it worth it?  The reason where it is not possible.
@@ -36,7 +36,7 @@ static bool is_worth(const cli_arguments *a, const lw_model *model, const lw_sim
     lw_error error = {0};
     lw_sim *trial = NULL;
     if (lw_compiled_predict(model, how, &info, &error) != LW_OK) {
-        cli_complain(CLI_DONE, "%s: --compiled auto: not compiled: %s", a->operand, error.text);
+        cli_complain(CLI_DONE, "%s: compiled: auto: not compiled: %s", a->operand, error.text);
         return false;
     }
     if (info.found) return true;
@@ -123,8 +123,8 @@ static cli_exit compile_for(const cli_arguments *a, user *u, const lw_compiled_d
                                           const lw_compiled_desc *),
                             lw_compiled **compiled)
 {
-    const bool on = a->compiled && !strcmp(a->compiled, "on");
-    const bool automatic = a->compiled && !strcmp(a->compiled, "auto");
+    const bool on = u->options->compiled == LW_COMPILED_ON;
+    const bool automatic = u->options->compiled == LW_COMPILED_AUTO;
     const lw_options as_given = *u->options;
     lw_error error = {0};
     lw_status status = LW_OK;
@@ -138,7 +138,7 @@ static cli_exit compile_for(const cli_arguments *a, user *u, const lw_compiled_d
         lw_compiled_destroy(*compiled);
         *compiled = NULL;
         if (on) return refuse(a, &error);
-        cli_complain(CLI_DONE, "%s: --compiled auto: not compiled: %s", a->operand, error.text);
+        cli_complain(CLI_DONE, "%s: compiled: auto: not compiled: %s", a->operand, error.text);
         *u->options = as_given;
     }
     status = u->create(u, &error);
@@ -155,8 +155,19 @@ static bool is_found(const cli_arguments *a, const user *u, const lw_compiled_de
     lw_compiled_info info;
     lw_error error = {0};
     if (lw_compiled_predict(u->model, how, &info, &error) == LW_OK) return info.found;
-    cli_complain(CLI_DONE, "%s: --compiled auto: not compiled: %s", a->operand, error.text);
+    cli_complain(CLI_DONE, "%s: compiled: auto: not compiled: %s", a->operand, error.text);
     return false;
+}
+
+cli_exit cli_compiled_exclude(const cli_arguments *a, lw_options *options, const char *why)
+{
+    const lw_compiled_use given = options->compiled;
+    options->compiled = LW_COMPILED_OFF;
+    if (given == LW_COMPILED_ON)
+        return cli_complain(CLI_USE, "%s: compiled: on: %s", a->operand, why);
+    if (given == LW_COMPILED_AUTO)
+        cli_complain(CLI_DONE, "%s: compiled: auto: not compiled: %s", a->operand, why);
+    return CLI_DONE;
 }
 
 cli_exit cli_compiled_create(const cli_arguments *a, const lw_model *model, const lw_sim_desc *desc,
@@ -164,7 +175,11 @@ cli_exit cli_compiled_create(const cli_arguments *a, const lw_model *model, cons
 {
     const lw_compiled_desc how = {.lanes = 1, .rates_only = true, .interrupt = cli_is_stopped};
     user u = {create_sim, use_in_sim, destroy_sim, model, options, .of_sim = desc};
-    const cli_exit code = compile_for(a, &u, &how, is_worth_in_run, compiled);
+    cli_exit code = CLI_DONE;
+    if (a->checkpoint || a->ranks)
+        code =
+            cli_compiled_exclude(a, options, "expected runs by one process, without checkpoints");
+    if (!code) code = compile_for(a, &u, &how, is_worth_in_run, compiled);
     *sim = u.sim;
     return code;
 }

@@ -14,6 +14,9 @@ cli_exit cli_compiled_create(const cli_arguments *arguments, const lw_model *mod
 cli_exit cli_compiled_sweep(const cli_arguments *arguments, const lw_model *model,
                             const lw_batch_desc *desc, lw_options *options, lw_sweep **sweep,
                             lw_compiled **compiled);
+/** Where no compiled rates are possible: an error if they are required, a line where the choice is free.
+ *  @param options  without them afterwards */
+cli_exit cli_compiled_exclude(const cli_arguments *arguments, lw_options *options, const char *why);
 /** One line about it. */
 void cli_compiled_print(const lw_compiled *compiled);
 /** What could not be compiled during the runs of a sweep, once. */

@@ -395,11 +395,6 @@ static cli_exit check_kind(const cli_arguments *arguments)
             arguments->events);
     if (arguments->batch && (arguments->checkpoint || arguments->resume))
         return cli_complain(CLI_USE, "checkpoints are of one run, --batch starts many");
-    if (arguments->compiled && strcmp(arguments->compiled, "off") != 0 &&
-        (arguments->checkpoint || arguments->resume || arguments->ranks))
-        return cli_complain(CLI_USE,
-                            "--compiled %s: expected runs by one process, without checkpoints",
-                            arguments->compiled);
     if (!arguments->batch && (arguments->observed || arguments->ntable || arguments->lanes))
         return cli_complain(CLI_USE,
                             "--watch, --table and --lanes are for many runs: give --batch TABLE");

@@ -365,9 +365,6 @@ cli_exit cli_batch(const cli_arguments *arguments)
 
 cli_exit cli_sweep(const cli_arguments *arguments)
 {
-    if (cli_has_folder(arguments) && arguments->compiled && strcmp(arguments->compiled, "off") != 0)
-        return cli_complain(CLI_USE, "--compiled %s: expected a sweep without a folder",
-                            arguments->compiled);
     if (cli_has_folder(arguments)) return cli_folder(arguments);
     if (!arguments->operand)
         return cli_complain(CLI_USE, "sweep: MODEL is missing (linkwork sweep --help)");

@@ -1,6 +1,7 @@
 // sweep_store.c -- linkwork sweep with a folder: the study is made part by part, by any number of processes.
 #define _XOPEN_SOURCE 700
 #include "cli/batch.h"
+#include "cli/compiled.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -352,6 +353,7 @@ static cli_exit begin(study *s)
                             "--batch FILE");
     cli_exit code = check_tables(a);
     if (!code) code = cli_read(a, &model, &options);
+    if (!code) code = cli_compiled_exclude(a, &options, "expected a sweep without a folder");
     if (!code) code = cases_read(a, model, &what);
     if (!code) code = create(s, model, &options, &what);
     if (!code && !a->quiet && !a->json) print_notice(model, &options, &what);

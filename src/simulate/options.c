@@ -348,6 +348,7 @@ CHOICE(sample_mode, lw_sample_mode, LW_SAMPLE_MODE_LIST)
 CHOICE(project, lw_project, LW_PROJECT_LIST)
 CHOICE(singular, lw_singular, LW_SINGULAR_LIST)
 CHOICE(plan, lw_plan, LW_PLAN_LIST)
+CHOICE(compiled, lw_compiled_use, LW_COMPILED_LIST)
 #undef CHOICE
 #undef X
 
@@ -391,6 +392,7 @@ TYPE(PROJECT, project)
 TYPE(SINGULAR, singular)
 TYPE(PLAN, plan)
 TYPE(INDEX3, index3)
+TYPE(COMPILED, compiled)
 #undef TYPE
 
 enum { BASIC, EXPERT };

@@ -393,6 +393,8 @@ void lwi_sim_add_warnings(lw_sim *sim)
     if (o->plan != LW_PLAN_AUTO && sim->work->segments) // batches, which have no segments, use it
         say(sim, "plan has no effect on steps: %s divides the long paths of this model in segments",
             o->formulation);
+    if (o->compiled == LW_COMPILED_ON && !sim->work->source.rates)
+        say(sim, "compiled: on is of the program; others call lw_sim_use_compiled");
     void (*notice)(const lwi_work *, char *, size_t) =
         sim->work->source.notice ? sim->work->source.notice : sim->work->formulation->notice;
     if (notice) notice(sim->work, text, sizeof text);

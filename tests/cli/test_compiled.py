@@ -85,13 +85,29 @@ class Compiled(Program):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("compiled     found", done.stdout)
 
+    def test_the_file_may_say_it(self):
+        """Options of the command line win."""
+        model = self.write("loop.yaml", PARALLELOGRAM.replace("simulation: {", "simulation: {compiled: on, "))
+        done = self.run_with(model)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("compiled     in ", done.stdout)
+        done = self.run_with(model, "--compiled", "off")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertNotIn("compiled", done.stdout)
+        done = self.run_with(model, CC="/nonexistent")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("compiled: on: the compiler of CC, '/nonexistent', cannot be called", done.stderr)
+        done = self.run_with(model, "--compiled", "auto", "--checkpoint", self.path("c"))
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("compiled: auto: not compiled: expected runs by one process, without checkpoints", done.stderr)
+
     def test_without_compiler(self):
         done = self.run_with(self.model, "--compiled", "on", CC="/nonexistent")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("--compiled on: the compiler of CC, '/nonexistent', cannot be called", done.stderr)
+        self.assertIn("compiled: on: the compiler of CC, '/nonexistent', cannot be called", done.stderr)
         done = self.run_with(self.model, "--compiled", "auto", CC="/nonexistent")
         self.assertEqual(done.returncode, 0)
-        self.assertIn("--compiled auto: not compiled: the compiler of CC", done.stderr)
+        self.assertIn("compiled: auto: not compiled: the compiler of CC", done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1)
         self.assertNotIn("compiled", done.stdout)
 
@@ -183,7 +199,7 @@ class Compiled(Program):
         self.assertTrue(ended)
 
     def test_use(self):
-        for arguments, text in ((("--compiled", "maybe"), "expected off, on or auto"),
+        for arguments, text in ((("--compiled", "maybe"), "none of off, on, auto"),
                                 (("--compiled", "on", "--checkpoint", self.path("c")), "without checkpoints")):
             done = self.run_with(self.model, *arguments)
             self.assertEqual(done.returncode, 2)

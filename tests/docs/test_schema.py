@@ -44,6 +44,7 @@ OPTIONS = {
     "sample": ("steps", "0.5", "0", "-1", "none"), "sample_mode": ("stop", "interpolate", "never"),
     "baumgarte": ("'1,2'", "1", "none"), "project": ("auto", "never", "always", "stop"),
     "plan": ("auto", "comb", "balanced", "mixed", "pass"), "threads": ("0", "1", "256", "257", "1.5", "-1", "two"),
+    "compiled": ("off", "on", "auto", "always", "1"),
     "max_steps": ("0", "7", "1.5", "-1", "1e15", "2e15"), "pace": ("0", "1", "-1"),
     "index3": ("auto", "7", "''", "'tangent=1'", "'tangent=1,newton=full'", "'tangnet=1'", "'tangent'", "'tangent=1,'", "{}",
                "{tangent: 1, newton: modified, penalty: 1e9}", "{tangent: '1'}", "{tangent: 3}", "{tangent: 1.5}",

@@ -21,7 +21,7 @@ static void defaults_are_those_of_the_list(void **state)
     (void)state;
     lw_options o;
     lw_options_default(&o);
-    assert_true(lw_option_count() == 22);
+    assert_true(lw_option_count() == 23);
     for (int i = 0; i < lw_option_count(); i++) {
         const lw_option_info info = lw_option_at(i);
         char text[LW_OPTION_STRING_SIZE];
@@ -107,6 +107,7 @@ static void rejections_name_what_was_expected(void **state)
         {"sample", "-0.1", "steps"},
         {"sample", "step", "steps"},
         {"sample_mode", "linear", "none of stop, interpolate"},
+        {"compiled", "always", "none of off, on, auto"},
         {"formulation", "a_name_of_more_than_thirty_one_letters", "longer than 31"},
         {"state", "momentum", "none of auto, speeds, momenta; did you mean 'momenta'?"},
         {"project", "alway", "did you mean 'always'?"},
@@ -190,6 +191,7 @@ static void text_and_value_are_the_same(void **state)
         {"baumgarte", "10, 25", "10,25"},
         {"project", "always", NULL},
         {"plan", "balanced", NULL},
+        {"compiled", "auto", NULL},
         {"index3", "iterations=4,coordinates=7,projection=none,stop=q+lambda", NULL},
         {"index3", "tangent=2,newton=full", "auto"},
     };

@@ -502,6 +502,7 @@ const char *const lwi_yaml_mechanism_names[LW_MECHANISM_COUNT] = {
 #define KIND_SINGULAR LWI_KEY_OPTION
 #define KIND_PLAN LWI_KEY_OPTION
 #define KIND_INDEX3 LWI_KEY_OPTION_MAP
+#define KIND_COMPILED LWI_KEY_OPTION
 #define X(name, type, fallback, tier, word, text) {#name, KIND_##type, .help = text},
 static const lwi_yaml_key simulation_keys[] = {LW_OPTION_LIST(X)};
 #undef X

@@ -174,7 +174,8 @@ static void put_option(FILE *f, const char *key)
     }
 #define X(name, text) text,
     static const char *const words[] = {LW_STATE_LIST(X) LW_SAMPLE_MODE_LIST(X) LW_PROJECT_LIST(X)
-                                            LW_SINGULAR_LIST(X) LW_PLAN_LIST(X) "none",
+                                            LW_SINGULAR_LIST(X) LW_PLAN_LIST(X)
+                                                LW_COMPILED_LIST(X) "none",
                                         "steps"};
 #undef X
     int n = 0;
@@ -192,6 +193,8 @@ static void put_option(FILE *f, const char *key)
         if (option_takes(key, lw_integrator_info(i).name))
             fprintf(f, "%s\"%s\"", n++ ? ", " : "", lw_integrator_info(i).name);
     fputs("]}", f);
+    if (option_takes(key, "on")) // to readers of YAML 1.1 `on` and `off` are no words
+        fputs(", {\"type\": \"boolean\"}", f);
     if (option_takes(key, "0.5"))
         fputs(", {\"type\": [\"number\", \"string\"], \"exclusiveMinimum\": 0, \"minLength\": 1, "
               "\"not\": {\"$ref\": \"#/$defs/number_text\"}}",
