@@ -3,12 +3,19 @@
 
 #include "cli/stopwatch.h"
 
+#include <math.h>
 #include <string.h>
 
 // `auto` compiles where the run takes at least so many times as long as the compiler, by the times of its first part.
 #define WORTH 2
 #define TRIAL 0.1 // s
 #define TRIAL_PART 0.02
+
+// The library has lanes over equal branches and loops, and is sometimes faster: then `auto` leaves what was compiled, where the run
+// takes so many seconds and the library by its first part less than this part of the time, the best of some rounds.
+#define LONG_ENOUGH 0.05
+#define FASTER 0.95
+enum { ROUNDS = 3 };
 
 // Seconds that the whole run takes, from a part of it.
 static double run_time(lw_sim *sim, double duration)
@@ -117,6 +124,34 @@ static lw_status create(user *u, const lw_compiled *compiled, lw_error *error)
     return status;
 }
 
+// Seconds of the whole run, from its first part, by the library or with compiled rates.  @return LW_OK or why it cannot begin
+static lw_status try_run(const user *u, const lw_compiled *compiled, double *seconds)
+{
+    lw_sim *trial = NULL;
+    lw_status status = lw_sim_create(u->model, u->of_sim, &trial, NULL);
+    if (status == LW_OK && compiled) status = lw_sim_use_compiled(trial, compiled);
+    if (status == LW_OK) *seconds = fmin(*seconds, run_time(trial, u->options->duration));
+    lw_sim_destroy(trial);
+    return status;
+}
+
+// Is the library faster than what was compiled?  The formulation is chosen for each.
+static bool is_slower(const user *u, const lw_compiled *compiled, const lw_options *as_given)
+{
+    const lw_options chosen = *u->options;
+    double by_library = INFINITY, by_compiled = INFINITY;
+    if (!u->sim) return false; // of a sweep
+    for (int i = 0; i < ROUNDS; i++) {
+        *u->options = *as_given;
+        lw_status status = try_run(u, NULL, &by_library);
+        *u->options = chosen;
+        if (by_library < LONG_ENOUGH) return false;
+        if (status == LW_OK) status = try_run(u, compiled, &by_compiled);
+        if (status != LW_OK) return false;
+    }
+    return by_library < FASTER * by_compiled;
+}
+
 // `worth`: the condition of `auto`.
 static cli_exit compile_for(const cli_arguments *a, user *u, const lw_compiled_desc *how,
                             bool (*worth)(const cli_arguments *, const user *,
@@ -134,11 +169,14 @@ static cli_exit compile_for(const cli_arguments *a, user *u, const lw_compiled_d
         if (status == LW_ERR_INTERRUPTED)
             return cli_complain(CLI_FAILED, "%s: %s; nothing is written", a->operand, error.text);
         if (status == LW_OK) status = create(u, *compiled, &error);
-        if (status == LW_OK) return CLI_DONE;
+        const bool slower = status == LW_OK && automatic && is_slower(u, *compiled, &as_given);
+        if (status == LW_OK && !slower) return CLI_DONE;
+        if (slower) u->destroy(u);
         lw_compiled_destroy(*compiled);
         *compiled = NULL;
         if (on) return refuse(a, &error);
-        cli_complain(CLI_DONE, "%s: compiled: auto: not compiled: %s", a->operand, error.text);
+        if (!slower)
+            cli_complain(CLI_DONE, "%s: compiled: auto: not compiled: %s", a->operand, error.text);
         *u->options = as_given;
     }
     status = u->create(u, &error);

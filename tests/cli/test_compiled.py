@@ -41,6 +41,11 @@ joints:
   hinge: {type: revolute, between: [ground, bob], at: [0, 0, 0], axis: [0, 1, 0], effort: {q0: push}}
 simulation: {duration: 1, sample: 0.05, integrator: dopri54, rtol: 1e-8, atol: 1e-8}
 """
+ROW = """linkwork: 1
+gravity: [0, -9.81, 0]
+generate: {n_four_bar: {n: 10, q: [0.3, 0, 0], qd: [1, 0, 0]}}
+simulation: {duration: 60, sample: 0.1}
+"""
 COMPILER = [""]
 
 
@@ -84,6 +89,18 @@ class Compiled(Program):
         done = self.run_with(self.model, "--compiled", "auto")  # there is something now
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("compiled     found", done.stdout)
+
+    def test_auto_leaves_what_is_slower(self):
+        """By a compiler that does not optimise."""
+        script = self.path("plain-compiler")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write(f'#!/bin/sh\nexec {COMPILER[0]} "$@" -O0\n')
+        os.chmod(script, 0o700)
+        model = self.write("row.yaml", ROW)
+        for when, expected in (("on", True), ("auto", False)):
+            done = self.run_with(model, "--compiled", when, CC=script)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual("compiled     " in done.stdout, expected, done.stdout)
 
     def test_the_file_may_say_it(self):
         """Options of the command line win."""
