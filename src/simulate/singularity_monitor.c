@@ -89,6 +89,64 @@ static lw_status create_groups(const lw_model *model, lwi_arena *arena, lwi_moni
     return monitor->here && monitor->seen_here ? LW_OK : LW_ERR_MEMORY;
 }
 
+// ------------------------------------------------------------------------------ the last snapshot
+
+// Equal up to round-off: a state and the snapshot that it was made of have the same pivot.
+static bool same_numbers(int n, const double *a, const double *b)
+{
+    for (int i = 0; i < n; i++)
+        if (!(fabs(a[i] - b[i]) <= SAME * (1 + fabs(b[i])))) return false;
+    return true;
+}
+
+// The smallest kept pivot of the last matrix pass.  Those of groups of loops go to monitor->here.
+static double read_pivots(lwi_monitor *monitor, int *edge)
+{
+    const lwi_system *s = &monitor->system;
+    if (monitor->ngroup)
+        lwi_elim_loop_pivots(s->elim, monitor->ngroup, monitor->group, monitor->here);
+    const lwi_elim_pivot_info pivots = lwi_elim_pivots(s->elim);
+    *edge = pivots.edge;
+    return fmax(0, pivots.min);
+}
+
+// The snapshot is one with a pivot.
+static void see(lwi_monitor *monitor, const lwi_snapshot *m)
+{
+    const lw_model *model = monitor->system.model;
+    lwi_monitor_sample *seen = &monitor->seen;
+    seen->t = m->t;
+    if (model->nq) memcpy(seen->q, m->q, (size_t)model->nq * sizeof *seen->q);
+    for (int k = 0; k < model->nnode; k++) {
+        v3_copy(seen->r[k], m->r[model->node[k].body]);
+        memcpy(seen->quat[k], m->quat[model->node[k].body], sizeof seen->quat[k]);
+    }
+}
+
+// Whether the configuration of the generic ranks is that of the snapshot.
+static bool is_ranked_at(const lwi_system *s, const lwi_snapshot *m)
+{
+    bool same =
+        s->generic_R && s->generic_t == m->t && same_numbers(s->model->nq, s->generic_q, m->q);
+    for (int b = 1; b < s->model->nbody && same; b++)
+        same =
+            same_numbers(9, s->generic_R[b], m->R[b]) && same_numbers(3, s->generic_r[b], m->r[b]);
+    return same;
+}
+
+// Pivots at the start are known where ranks were found there; next to singular positions their factors are needed too.
+static void see_start(lwi_monitor *monitor)
+{
+    int edge;
+    if (!monitor->system.ranked_there || !is_ranked_at(&monitor->system, &monitor->placed)) return;
+    const double pivot = read_pivots(monitor, &edge);
+    if (!(pivot > LWI_MONITOR_NEAR)) return;
+    see(monitor, &monitor->placed);
+    monitor->seen.pivot = pivot, monitor->seen.edge = edge;
+    if (monitor->ngroup)
+        memcpy(monitor->seen_here, monitor->here, (size_t)monitor->ngroup * sizeof *monitor->here);
+}
+
 lw_status lwi_monitor_create(const lw_model *model, lwi_shared *shared, lwi_arena *arena,
                              lwi_monitor *monitor)
 {
@@ -106,6 +164,7 @@ lw_status lwi_monitor_create(const lw_model *model, lwi_shared *shared, lwi_aren
     TRY(lwi_snapshot_create(model, arena, &monitor->placed));
     lwi_snapshot_start(model, &monitor->placed);
     monitor->active = monitor->system.nrow > 0;
+    if (monitor->active) see_start(monitor);
     return LW_OK;
 }
 
@@ -121,19 +180,7 @@ static double pivot_here(lwi_monitor *monitor, double t, int *edge)
     for (int g = 0; g < monitor->ngroup; g++) monitor->here[g] = 1;
     const lw_status status = lwi_elim_check_pivots(s->elim);
     if (status != LW_OK && status != LW_ERR_SINGULAR) return 1;
-    if (monitor->ngroup)
-        lwi_elim_loop_pivots(s->elim, monitor->ngroup, monitor->group, monitor->here);
-    const lwi_elim_pivot_info pivots = lwi_elim_pivots(s->elim);
-    *edge = pivots.edge;
-    return fmax(0, pivots.min);
-}
-
-// Equal up to round-off: a state and the snapshot that it was made of have the same pivot.
-static bool same_numbers(int n, const double *a, const double *b)
-{
-    for (int i = 0; i < n; i++)
-        if (!(fabs(a[i] - b[i]) <= SAME * (1 + fabs(b[i])))) return false;
-    return true;
+    return read_pivots(monitor, edge);
 }
 
 static bool is_seen(const lwi_monitor *monitor, double t, const double *q)
@@ -167,17 +214,11 @@ static bool is_seen_snapshot(const lwi_monitor *monitor, const lwi_snapshot *m)
 
 double lwi_monitor_pivot(lwi_monitor *monitor, const lwi_snapshot *m, int *edge)
 {
-    const lw_model *model = monitor->system.model;
     lwi_monitor_sample *seen = &monitor->seen;
     const size_t groups = (size_t)monitor->ngroup * sizeof *monitor->here;
     lwi_system_from_snapshot(&monitor->system, m);
     if (!is_seen_snapshot(monitor, m)) {
-        seen->t = m->t;
-        if (model->nq) memcpy(seen->q, m->q, (size_t)model->nq * sizeof *seen->q);
-        for (int k = 0; k < model->nnode; k++) {
-            v3_copy(seen->r[k], m->r[model->node[k].body]);
-            memcpy(seen->quat[k], m->quat[model->node[k].body], sizeof seen->quat[k]);
-        }
+        see(monitor, m);
         seen->pivot = pivot_here(monitor, m->t, &seen->edge);
         if (groups) memcpy(monitor->seen_here, monitor->here, groups);
     } else if (groups) {

@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 
+#include "kinematics/planar_rows.h"
 #include "spatial/motion.h"
 
 #include <math.h>
@@ -175,6 +176,7 @@ static bool adopt(lwi_system *s, const lwi_shared *shared, place *best)
     }
     restore(s, best);
     s->start_rank = s->generic_rank = lwi_system_rank(s);
+    s->ranked_there = true;
     return s->nrow - s->generic_rank == shared->redundant;
 }
 
@@ -225,12 +227,27 @@ static bool search_driven(lwi_system *s, const place *start, place *best)
     return found;
 }
 
+// Pivots at the start above which no row nearly depends on others there.
+#define FAR_FROM_SINGULAR 1e-4
+
+// The largest rank at any configuration, if that of the start is known to be it; otherwise `full`.
+static lw_status largest_rank(const lwi_system *s, int full, lwi_arena *scratch, int *largest)
+{
+    int planar = 0;
+    *largest = full;
+    if (!(lwi_elim_pivots(s->elim).min > FAR_FROM_SINGULAR)) return LW_OK;
+    if (s->start_rank < full) TRY(lwi_planar_rows(s->model, &scratch->allocator, &planar));
+    if (s->start_rank == s->nrow - planar) *largest = s->start_rank;
+    return LW_OK;
+}
+
 static lw_status search(lwi_system *s, int full, lwi_arena *scratch, place *best)
 {
     place start = *best;
     int count = 0;
     s->start_rank = s->generic_rank = lwi_system_start_rank(s);
     store(s, best);
+    TRY(largest_rank(s, full, scratch, &full));
     if (s->start_rank < full) {
         TRY(make_place(s->model, scratch, &start));
         store(s, &start);
@@ -276,6 +293,7 @@ lw_status lwi_system_find_ranks(lwi_system *s, lwi_shared *shared, lwi_arena *ar
         const lw_status status = search(s, full, &scratch, &best);
         lwi_arena_free(&scratch);
         TRY(status);
+        s->ranked_there = true;
         const lwi_motion at = {
             .R = (const double(*)[9])best.R, .r = (const double(*)[3])best.r, .q = best.q};
         same = shared && !shared->ranked && s->start_rank >= 0 && s->generic_rank >= s->start_rank;

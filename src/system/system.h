@@ -109,8 +109,11 @@ typedef struct lwi_system {
     lwi_shared
         *common; ///< that with its plan and generic ranks; NULL: there is none.  At creation only
     double (*generic_R)[9], (*generic_r)[3],
-        *generic_q;          ///< configuration of the generic ranks, or NULL
-    double generic_t;        ///< its time: 0, or shortly after where drives are
+        *generic_q;   ///< configuration of the generic ranks, or NULL
+    double generic_t; ///< its time: 0, or shortly after where drives are
+    bool
+        ranked_there; ///< at creation: the pivots of the elimination are those at this configuration, in the metric of
+    ///< lwi_system_geometric
     double (*wrench)[6];     ///< [nbody] loads and efforts
     const double *effort;    ///< efforts of the last loads
     double (*y)[6], *row[2]; ///< scratch [nbody], [plan.nrow]

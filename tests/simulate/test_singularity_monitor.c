@@ -246,6 +246,54 @@ static void a_pivot_is_found_once(void **state)
     lw_model_destroy(model);
 }
 
+// Two separate four-bars, of different shapes.
+static lw_model *two_four_bars(void)
+{
+    lw_builder *b = lwt_builder();
+    for (int i = 0; i < 2; i++) {
+        const double x = 10 * i, h = 1 + 0.5 * i;
+        const lw_body A = lwt_rod(b, i ? "A2" : "A1", x, 0, x, h, 1),
+                      B = lwt_rod(b, i ? "B2" : "B1", x, h, x + 2, 1.5, 1),
+                      C = lwt_rod(b, i ? "C2" : "C1", x + 2.5, 0, x + 2, 1.5, 1);
+        lwt_joint(b, LW_JOINT_REVOLUTE, i ? "left2" : "left1", lwt_ground, A, x, 0);
+        lwt_joint(b, LW_JOINT_REVOLUTE, i ? "top2" : "top1", A, B, x, h);
+        lwt_joint(b, LW_JOINT_REVOLUTE, i ? "tip2" : "tip1", B, C, x + 2, 1.5);
+        lwt_joint(b, LW_JOINT_REVOLUTE, i ? "right2" : "right1", lwt_ground, C, x + 2.5, 0);
+    }
+    return lwt_model(b);
+}
+
+// Where the ranks are found at the start, its pivot is that of their matrix pass, also of each group of loops.
+static void ranks_leave_the_pivot_at_the_start(void **state)
+{
+    (void)state;
+    lw_model *model = two_four_bars();
+    lw_options options;
+    lw_error error;
+    lw_sim *sim;
+    int edge, other;
+    double here[2];
+    lw_options_default(&options);
+    lwt_set(&options, "formulation", "rcr");
+    lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error), &error);
+    lwi_monitor *monitor = &sim->monitor;
+    const lwi_elim *elim = monitor->system.elim;
+    assert_true(monitor->system.ranked_there);
+    assert_int_equal(lwi_elim_matrix_passes(elim), 1); // that of ranks
+    assert_int_equal(monitor->ngroup, 2);
+    const double pivot = lwi_monitor_pivot(monitor, &sim->snapshot, &edge);
+    memcpy(here, monitor->here, sizeof here);
+    assert_int_equal(lwi_elim_matrix_passes(elim), 1);
+    sim->snapshot.t += 1e-3; // found again
+    assert_true(fabs(lwi_monitor_pivot(monitor, &sim->snapshot, &other) - pivot) < 1e-14);
+    assert_int_equal(lwi_elim_matrix_passes(elim), 2);
+    assert_int_equal(edge, other);
+    for (int g = 0; g < 2; g++) assert_true(fabs(monitor->here[g] - here[g]) < 1e-14);
+    assert_true(fabs(here[0] - here[1]) > 1e-3);
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
 // While margins are large at both ends of a step, and between those of a long one, nothing is examined, from the first step
 // on: a pivot is found for a state that is set, and again only near a singular position.
 static void large_margins_spare_pivots(void **state)
@@ -338,6 +386,7 @@ int main(void)
         cmocka_unit_test(samples_wait_for_motion),
         cmocka_unit_test(ranks_are_searched_once),
         cmocka_unit_test(a_pivot_is_found_once),
+        cmocka_unit_test(ranks_leave_the_pivot_at_the_start),
         cmocka_unit_test(large_margins_spare_pivots),
         cmocka_unit_test(findings_of_a_plan_are_shared),
     };

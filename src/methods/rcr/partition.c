@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "kinematics/displacement.h"
+#include "kinematics/planar_rows.h"
 #include "spatial/rotation.h"
 #include "system/system.h"
 
@@ -174,8 +175,24 @@ static lw_status search_as_others(rank_search *l, lwi_shared *shared)
     return status;
 }
 
+// Sines at the start above which no row nearly depends on others there.
+#define FAR_FROM_SINGULAR 1e-2
+
+// Whether the ranks just found at the start are those of all configurations near it.
+static lw_status know_generic(const rank_search *l, bool *known)
+{
+    int planar = 0;
+    const int lost = l->cut->m - lwi_rcr_rank(l->e);
+    *known = false;
+    if (!(fmin(l->e->min_row, l->e->min_pivot) > FAR_FROM_SINGULAR)) return LW_OK;
+    if (lost > 0) TRY(lwi_planar_rows(l->e->model, l->allocator, &planar));
+    *known = lost == planar;
+    return LW_OK;
+}
+
 static lw_status find_ranks(rank_search *l, lwi_shared *shared, int *start_rank)
 {
+    bool known;
     // [rad], or lengths of the mechanism: large enough to leave a singular position, where pivots grow with the
     // step; small enough for h^2 to be well below h
     static const double sizes[NEARBY] = {0.02, 0.03};
@@ -187,13 +204,15 @@ static lw_status find_ranks(rank_search *l, lwi_shared *shared, int *start_rank)
     keep_largest_ranks(l);
     *start_rank = lwi_rcr_rank(l->e);
     memcpy(l->closed, model->tree_q0, nq * sizeof(double));
-    for (int i = 0; l->cut->m && i < NEARBY; i++) {
+    TRY(know_generic(l, &known));
+    const int nearby = l->cut->m && !known ? NEARBY : 0;
+    for (int i = 0; i < nearby; i++) {
         memcpy(l->nearby + (size_t)i * nq, model->tree_q0, nq * sizeof(double));
         step_along_motions(l, i, sizes[i], l->nearby + (size_t)i * nq);
     }
-    bool confirmed = false; // the ranks at the start are those of a configuration nearby
-    bool any = false;
-    for (int i = 0; l->cut->m && i < NEARBY && !confirmed; i++) {
+    bool confirmed = known; // the ranks at the start are those of a configuration nearby
+    bool any = known;
+    for (int i = 0; i < nearby && !confirmed; i++) {
         memcpy(l->q, l->nearby + (size_t)i * nq, nq * sizeof(double));
         // 0.2: between h and 1
         if (!close_positions(l, 0.2 * sizes[i])) continue;
@@ -203,7 +222,8 @@ static lw_status find_ranks(rank_search *l, lwi_shared *shared, int *start_rank)
         confirmed = !keep_largest_ranks(l) && i == 0;
         memcpy(l->closed, l->q, nq * sizeof(double));
     }
-    if ((!any || model->driven) && *start_rank < l->cut->m) TRY(search_as_others(l, shared));
+    if ((!any || model->driven) && !known && *start_rank < l->cut->m)
+        TRY(search_as_others(l, shared));
     for (int k = 0; k < model->nnode; k++) l->e->node[k].rank = l->max_rank[k];
     LWI_ASSERT(lwi_rcr_rank(l->e) >= 0 && lwi_rcr_rank(l->e) <= l->cut->m);
     if (!confirmed) place(l, l->closed);

@@ -1,0 +1,15 @@
+// planar_rows.h -- rows that depend on others because bodies move in a plane.
+#ifndef LWI_KINEMATICS_PLANAR_ROWS_H
+#define LWI_KINEMATICS_PLANAR_ROWS_H
+
+#include "model/model.h"
+
+/** Rows of joints that depend on others in every configuration, because the joints of their loops rotate about
+ *  parallel axes and slide across these: three for each independent loop.  Where no other rows depend at a configuration, the
+ *  rows of every part of the mechanism have their generic rank there (planar_rows.c).
+ *  @param count  out: a lower bound of the dependent rows of the mechanism; loops in more than a few planes, and those of
+ *                bodies that move in parallel planes for other reasons, are not counted
+ *  @return LW_ERR_MEMORY */
+lw_status lwi_planar_rows(const lw_model *model, const lw_allocator *allocator, int *count);
+
+#endif
