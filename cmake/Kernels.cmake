@@ -65,7 +65,7 @@ if(LW_SANITIZE MATCHES "address")
 endif()
 foreach(isa ${LW_ISA_BUILDS})
     string(TOUPPER ${isa} name)
-    set_property(SOURCE src/base/cpu.c src/kinematics/residuals.c src/tree/kernel.c src/elimination/lanes.c
+    set_property(SOURCE src/base/cpu.c src/kinematics/residuals.c src/tree/aba.c src/tree/kernel.c src/elimination/lanes.c
         src/methods/dca/segments/path.c src/methods/index3/lanes.c src/methods/rattle/lanes.c src/methods/rcr/clusters/evaluate.c
         src/integrate/batch_stepper.c src/tree/derivatives.c
         APPEND PROPERTY COMPILE_DEFINITIONS LWI_HAVE_${name}=1)

@@ -1,10 +1,15 @@
-// kernels.h -- kernels of observations, one table per ISA build; a lane is a joint or a body.
+// kernels.h -- kernels of observations, one table per ISA build; a lane is a joint or a body, or a component of a vector.
 #ifndef LWI_KINEMATICS_KERNELS_H
 #define LWI_KINEMATICS_KERNELS_H
 
 #include "kinematics/tree_state.h"
 
 enum { LWI_RESIDUAL_LEVELS = 3 };
+
+/** Of all bodies, in the world's axes. */
+typedef struct lwi_body_sums {
+    double kinetic, momentum[3], angular_momentum[3];
+} lwi_body_sums;
 
 typedef struct lwi_observe_kernels {
     int width; ///< lanes
@@ -16,6 +21,21 @@ typedef struct lwi_observe_kernels {
      *  and A of the nodes; with `wrenches` their F = M A + V x* M V - wrench too. */
     void (*bodies)(const lw_model *model, const lwi_tree_work *work, const int *node,
                    bool accelerations, bool wrenches, lwi_snapshot *snapshot);
+    /** The reactions of the joints of node[0 to width - 1], none of them reversed or with efforts. */
+    void (*reactions)(const lw_model *model, const lwi_tree_work *work, const int *node,
+                      lwi_snapshot *snapshot);
+    /** Adds those of bodies first, first + 1, ..., `count` of them and `width` at most, in this order. */
+    void (*energies)(const lw_model *model, const lwi_snapshot *snapshot, int first, int count,
+                     lwi_body_sums *sums);
+    /** lwi_tree_world_of; NULL in builds of one lane. */
+    void (*world)(const lw_model *model, const lwi_link *link, int first, int end, double (*R)[9],
+                  double (*r)[3]);
+    /** lwi_tree_velocity_of; NULL in builds of one lane. */
+    void (*velocities)(const lw_model *model, const lwi_link *link, int first, int end,
+                       const double *v, double (*V)[6]);
+    /** Adds F of nodes end - 1 to first + 1 to that of their parents; NULL in builds of one lane. */
+    void (*wrenches)(const lw_model *model, const lwi_link *link, int first, int end,
+                     double (*F)[6]);
 } lwi_observe_kernels;
 
 /** The kernels of a width: 1, 4, 8, or 0 for the widest; NULL if the processor does not support it. */

@@ -99,30 +99,45 @@ const lwi_observe_kernels *lwi_observe_kernels_of(int width)
     return isa < 0 ? NULL : builds[isa];
 }
 
+enum { QUEUES = 4 }; // types that wait at once
+
 /** Joints of one type that wait for the lanes. */
 typedef struct queue {
-    const lwi_observe_kernels *kernels; ///< NULL: the processor has none
+    const lwi_joint_type *type; ///< NULL: none
+    bool simple;                ///< its rows are for the lanes; else none waits
     int n, joint[LWI_LANES];
 } queue;
 
+typedef struct queues {
+    const lw_model *model;
+    const lwi_snapshot *m;
+    const lwi_observe_kernels *kernels; ///< NULL: the processor has none
+    int levels, last;                   ///< the last one in use
+    double *largest;
+    queue of[QUEUES];
+} queues;
+
 // Lanes without a joint repeat the first one.
-static void flush(const lw_model *model, const lwi_snapshot *m, int levels, queue *waiting,
-                  double largest[3])
+static void flush(queues *all, queue *waiting)
 {
     if (waiting->n == 0) return;
-    for (int l = waiting->n; l < waiting->kernels->width; l++)
-        waiting->joint[l] = waiting->joint[0];
-    waiting->kernels->residuals(model, m, waiting->joint, levels, largest);
+    for (int l = waiting->n; l < all->kernels->width; l++) waiting->joint[l] = waiting->joint[0];
+    all->kernels->residuals(all->model, all->m, waiting->joint, all->levels, all->largest);
     waiting->n = 0;
 }
 
-static void enqueue(const lw_model *model, const lwi_snapshot *m, int levels, int joint,
-                    queue *waiting, double largest[3])
+// The queue of a type; that of another one makes place.
+static queue *queue_of(queues *all, const lwi_joint_type *type)
 {
-    if (waiting->n > 0 && model->joint[waiting->joint[0]].type != model->joint[joint].type)
-        flush(model, m, levels, waiting, largest);
-    waiting->joint[waiting->n++] = joint;
-    if (waiting->n == waiting->kernels->width) flush(model, m, levels, waiting, largest);
+    for (int i = 0; i < QUEUES; i++)
+        if (all->of[i].type == type) return &all->of[all->last = i];
+    for (int i = 0; i < QUEUES; i++)
+        if (!all->of[i].type) all->last = i;
+    queue *to = &all->of[all->last];
+    flush(all, to);
+    to->type = type;
+    to->simple = all->kernels && lwi_joint_has_simple_rows(type);
+    return to;
 }
 
 // --------------------------------------------------------------------------------------- mechanism
@@ -132,24 +147,23 @@ void lwi_observe_residuals(const lw_model *model, lw_observe level, const lwi_sn
 {
     const int levels = level >= LW_OBSERVE_REACTION ? 3 : 2;
     double e[3][LWI_CLOSURE_ROWS], *last = levels > 2 ? e[2] : NULL;
-    queue waiting = {.kernels = lwi_observe_kernels_of(0)};
-    const lwi_joint_type *type = NULL; // the last one, and whether its rows are simple
-    bool simple = false;
+    queues all = {model, m, lwi_observe_kernels_of(0), levels, 0, largest, {{0}}};
+    queue *waiting = &all.of[0];
     v3_set(largest, 0, 0, 0);
     for (int j = 0; j < model->njoint; j++) {
         const lwi_joint *joint = &model->joint[j];
         if (joint->merged) continue;
-        if (joint->type != type)
-            simple = waiting.kernels && lwi_joint_has_simple_rows(type = joint->type);
-        if (simple && !joint->mount.present && joint->ndriven == 0) {
-            enqueue(model, m, levels, j, &waiting, largest);
+        if (joint->type != waiting->type) waiting = queue_of(&all, joint->type);
+        if (waiting->simple && !joint->mount.present && joint->ndriven == 0) {
+            waiting->joint[waiting->n++] = j;
+            if (waiting->n == all.kernels->width) flush(&all, waiting);
             continue;
         }
         const int n = lwi_joint_residual(model, j, m, e[0], e[1], last);
         for (int d = 0; d < levels; d++)
             for (int k = 0; k < n; k++) take_larger(&largest[d], e[d][k]);
     }
-    flush(model, m, levels, &waiting, largest);
+    for (int i = 0; i < QUEUES; i++) flush(&all, &all.of[i]);
     for (int c = 0; c < model->ncoupling; c++) {
         coupling_residual(model, c, m, e[0], e[1], last);
         for (int d = 0; d < levels; d++) take_larger(&largest[d], e[d][0]);

@@ -115,11 +115,9 @@ static void part_inward(void *user, int part, int end)
 
 bool lwi_subtrees_inward(lwi_subtrees *s, const lw_model *model, lwi_inward of, void *user)
 {
-    if (!s) {
-        for (int k = model->nnode - 1; k >= 0; k--) {
-            if (!of.nodes(user, k, k + 1)) return false;
-            of.give(user, k);
-        }
+    if (!s) { // a root of the forest has no parent to give to
+        if (model->nnode > 0 && !of.nodes(user, 0, model->nnode)) return false;
+        if (model->nnode > 0) of.give(user, 0);
         return true;
     }
     s->inward = of, s->user = user;

@@ -18,6 +18,7 @@
 
 #include "base/assert.h"
 
+#include "kinematics/kernels.h"
 #include "spatial/inertia.h"
 #include "spatial/motion.h"
 #include "spatial/rotation.h"
@@ -288,6 +289,11 @@ void lwi_tree_world(const lw_model *model, const lwi_link *link, double (*R)[9],
 void lwi_tree_world_of(const lw_model *model, const lwi_link *link, int first, int end,
                        double (*R)[9], double (*r)[3])
 {
+    const lwi_observe_kernels *kernels = lwi_observe_kernels_of(0);
+    if (kernels && kernels->world) {
+        kernels->world(model, link, first, end, R, r);
+        return;
+    }
     for (int k = first; k < end; k++) {
         const int parent = model->node[k].parent;
         LWI_ASSERT(parent < k);
@@ -310,6 +316,11 @@ void lwi_tree_velocity(const lw_model *model, const lwi_link *link, const double
 void lwi_tree_velocity_of(const lw_model *model, const lwi_link *link, int first, int end,
                           const double *v, double (*V)[6])
 {
+    const lwi_observe_kernels *kernels = lwi_observe_kernels_of(0);
+    if (kernels && kernels->velocities) {
+        kernels->velocities(model, link, first, end, v, V);
+        return;
+    }
     for (int k = first; k < end; k++) {
         const lwi_node *node = &model->node[k];
         if (node->parent < 0)

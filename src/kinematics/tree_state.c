@@ -7,8 +7,6 @@
 #include "kinematics/kernels.h"
 #include "spatial/rotation.h"
 
-#include <float.h>
-
 // ---------------------------------------------------------------------------------------- creation
 
 lw_status lwi_tree_work_create(const lw_model *model, lwi_arena *arena, lwi_tree_work *work)
@@ -357,10 +355,6 @@ static const char *node_kind(const lw_model *model, int k)
     return model->node[k].joint < 0 ? "floating body" : "joint";
 }
 
-// S'MS has the round-off of M, some units in the last place of what it is summed from.  Below this share nothing of
-// it is known.
-static const double unknown = 64 * DBL_EPSILON;
-
 // A bound of S'MS from the diagonal of the positive semidefinite M.
 static double inertia_bound(const lwi_inertia *M, const double *S)
 {
@@ -413,10 +407,10 @@ static void note_size(const lw_model *model, const lwi_tree_work *work, int k, c
 static bool is_known(const lw_model *model, const lwi_tree_work *work, int k, const lwi_inertia *M,
                      const double S[6], double rotor, double pivot)
 {
-    if (pivot > unknown * inertia_bound(M, S)) return true;
+    if (pivot > LWI_PIVOT_UNKNOWN * inertia_bound(M, S)) return true;
     const double terms = lwi_tree_terms(work->size[k], S) + terms_of_children(work, k, S);
     const double own = lwi_tree_own_inertia(&model->node[k], S, rotor);
-    return pivot > unknown * terms && own > unknown * terms;
+    return pivot > LWI_PIVOT_UNKNOWN * terms && own > LWI_PIVOT_UNKNOWN * terms;
 }
 
 lw_status lwi_tree_factor(const lw_model *model, const lwi_tree_work *work, int k, double t,
@@ -437,7 +431,7 @@ lw_status lwi_tree_factor(const lw_model *model, const lwi_tree_work *work, int 
                             node_kind(model, k), node_name(model, k), t);
         if (bad < 0 && !is_known(model, work, k, M, S[i], rotor[i], L[i][i])) bad = i;
     }
-    if (bad < 0) bad = cholesky6(L, n, unknown);
+    if (bad < 0) bad = cholesky6(L, n, LWI_PIVOT_UNKNOWN);
     if (bad < 0) return LW_OK;
     return lwi_fail(error, LW_ERR_SINGULAR,
                     "%s '%s': nothing resists its speed %d at t = %.9g s: the bodies beyond it "
@@ -602,25 +596,34 @@ typedef struct observation {
     lwi_snapshot *snapshot;
 } observation;
 
+static void observe_joint(const observation *of, int k)
+{
+    const lw_model *model = of->model;
+    const lwi_node *node = &model->node[k];
+    const lwi_joint *joint = &model->joint[node->joint];
+    lwi_tree_joints_of(model, of->work->link, k, k + 1, of->v, of->snapshot->q, of->snapshot->qd);
+    if (!of->accelerations) return;
+    double *qdd = of->snapshot->qdd + joint->iv;
+    if (joint->ndriven > 0)
+        for (int i = 0; i < node->type->nv; i++) qdd[i] = of->work->link[k].drive[i][2];
+    for (int j = 0; j < node->nv; j++) qdd[node->column[j]] = of->vdot[node->iv + j];
+}
+
 static void observe_joints(void *user, int first, int end)
 {
     const observation *of = user;
-    lwi_tree_joints_of(of->model, of->work->link, first, end, of->v, of->snapshot->q,
-                       of->snapshot->qd);
-}
-
-static void observe_joint_accelerations(void *user, int first, int end)
-{
-    const observation *of = user;
-    const lw_model *model = of->model;
+    lwi_snapshot *to = of->snapshot;
     for (int k = first; k < end; k++) {
-        const lwi_node *node = &model->node[k];
+        const lwi_node *node = &of->model->node[k];
         if (node->joint < 0) continue;
-        const lwi_joint *joint = &model->joint[node->joint];
-        double *qdd = of->snapshot->qdd + joint->iv;
-        if (joint->ndriven > 0)
-            for (int i = 0; i < node->type->nv; i++) qdd[i] = of->work->link[k].drive[i][2];
-        for (int j = 0; j < node->nv; j++) qdd[node->column[j]] = of->vdot[node->iv + j];
+        if (node->nq != 1 || node->nv != 1 || node->driven) {
+            observe_joint(of, k);
+            continue;
+        }
+        const lwi_joint *joint = &of->model->joint[node->joint];
+        to->q[joint->iq] = of->work->link[k].q[0];
+        to->qd[joint->iv] = of->v[node->iv];
+        if (of->accelerations) to->qdd[joint->iv] = of->vdot[node->iv];
     }
 }
 
@@ -679,21 +682,36 @@ static void rotor_efforts(const lw_model *model, lwi_tree_work *work, const doub
     }
 }
 
+// Reactions that are R F wait for the lanes.
 static void take_reactions(void *user, int first, int end)
 {
     const observation *of = user;
+    const bool alone = of->model->nforce + of->model->nrotor > 0 || !of->kernels;
+    int node[LWI_LANES], n = 0;
     for (int k = first; k < end; k++) {
         const int joint = of->model->node[k].joint;
         if (joint < 0) continue;
-        lwi_tree_reaction(of->model, of->work, k, of->snapshot->reaction[joint]);
         lwi_snapshot_set_undetermined(of->snapshot, joint, 0);
+        if (alone || of->model->node[k].reversed) {
+            lwi_tree_reaction(of->model, of->work, k, of->snapshot->reaction[joint]);
+            continue;
+        }
+        node[n++] = k;
+        if (n < of->kernels->width) continue;
+        of->kernels->reactions(of->model, of->work, node, of->snapshot);
+        n = 0;
+    }
+    while (n > 0) {
+        const int k = node[--n];
+        lwi_tree_reaction(of->model, of->work, k, of->snapshot->reaction[of->model->node[k].joint]);
     }
 }
 
 void lwi_tree_take_reactions(const lw_model *model, lwi_tree_work *work, const double *vdot,
                              lwi_snapshot *snapshot)
 {
-    observation of = {.model = model, .work = work, .snapshot = snapshot};
+    observation of = {
+        .model = model, .work = work, .kernels = lwi_observe_kernels_of(0), .snapshot = snapshot};
     if (model->nrotor > 0) rotor_efforts(model, work, vdot);
     lwi_pool_for(work->pool, model->nnode, take_reactions, &of);
 }
@@ -755,7 +773,6 @@ static void observe(const lw_model *model, lwi_tree_work *work, double t, const 
         observe_one_by_one(model, work, accelerations, snapshot);
     observe_ground(snapshot);
     if (!accelerations) return;
-    lwi_pool_for(work->pool, model->nnode, observe_joint_accelerations, &of);
     if (!reactions) return;
     if (kernels && !work->has_A)
         lwi_tree_sum_wrenches(model, work);

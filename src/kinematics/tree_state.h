@@ -14,6 +14,8 @@
 #include "model/forces/shares.h"
 #include "spatial/inertia.h"
 
+#include <float.h>
+
 /** The tree at one instant.  The parts are filled by the functions below, in their order. */
 typedef struct lwi_tree_work {
     lwi_link *link;      ///< [nnode] lwi_tree_position, lwi_tree_rates
@@ -81,6 +83,9 @@ void lwi_tree_evaluate_placed(const lw_model *model, lwi_tree_work *work, double
 /** Gravity g in the axes of the links, for formulations that need it as the wrench [m g; h x g]. */
 void lwi_tree_gravity(const lw_model *model, lwi_tree_work *work);
 
+/** S'MS has the round-off of M, some units in the last place of what it is summed from.  Below this share nothing of it
+ *  is known. */
+#define LWI_PIVOT_UNKNOWN (64 * DBL_EPSILON)
 /** Factor L of D = S'U + diag(rotor [nv of the node]) of node k, where U = M S, for cholesky6_forward and _backward.
  *  Children first; also for nodes without speeds.
  *  @return LW_ERR_SINGULAR naming the joint and the time */

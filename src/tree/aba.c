@@ -12,15 +12,25 @@
 //
 // The bracket of p_parent is p + M c + U D^-1 b, so no product with the reduced inertia is needed.
 // Rotors rotate with their joint only: they enter the pivot D and nothing else.
-// Cost: O(n).  Trees in kernel normal form are evaluated by the batch kernels (kernel.h).
+// Cost: O(n).  Hinges are taken by kernels with the same bits (simd/hinges.c).  Trees in kernel normal form are evaluated by the batch kernels (kernel.h).
 #include "tree/aba.h"
 
 #include "base/assert.h"
+#include "base/cpu.h"
 #include "tree/batch_evaluator.h"
 #include "tree/body_forces.h"
 #include "tree/kernel.h"
+#include "tree/simd/hinges.h"
 
 #include <float.h>
+
+LWI_ISA_BUILDS(lwi_hinge_kernels, lwi_hinge_kernels);
+
+const lwi_hinge_kernels *lwi_hinge_kernels_of(int width)
+{
+    const int isa = lwi_isa_of(width);
+    return isa < 0 || !builds[isa] || !builds[isa]->start ? NULL : builds[isa];
+}
 
 // ----------------------------------------------------------------------------------- the recursion
 
@@ -37,22 +47,15 @@ static void start_node(const lw_model *model, const lwi_tree_work *work, int k, 
     lwi_tree_bias(model, k, work, v, a->c);
 }
 
-typedef struct sweep {
-    const lw_model *model;
-    lwi_tree_work *work;
-    lwi_articulated *node;
-    double t;
-    const double *v, *tau;
-    double *vdot;
-    bool alone; // one thread, which says why it fails
-    lw_status status;
-    lw_error *error;
-} sweep;
+typedef lwi_aba_sweep sweep;
 
 static void start_nodes(void *user, int first, int end)
 {
     const sweep *of = user;
-    for (int k = first; k < end; k++) start_node(of->model, of->work, k, of->v, &of->node[k]);
+    for (int k = first; k < end; k++) {
+        if (of->kernels && (k = of->kernels->start(of, k, end)) >= end) return;
+        start_node(of->model, of->work, k, of->v, &of->node[k]);
+    }
 }
 
 // U = M S, D = L L', b = tau - S'p - U'c of node k                                [anderson2003, (19)]
@@ -96,6 +99,7 @@ static bool sweep_inward(void *user, int first, int end)
 {
     sweep *of = user;
     for (int k = end - 1; k >= first; k--) {
+        if (of->kernels && (k = of->kernels->inward(of, k, first)) < first) return true;
         const lw_status status = factor_node(of, k, of->alone ? of->error : NULL);
         if (of->alone) of->status = status;
         if (status != LW_OK) return false;
@@ -111,6 +115,7 @@ static void sweep_outward(void *user, int first, int end)
     const double *g = of->model->gravity;
     const double base[6] = {-g[0], -g[1], -g[2]};
     for (int k = first; k < end; k++) {
+        if (of->kernels && (k = of->kernels->outward(of, k, end)) >= end) return;
         const lwi_node *node = &of->model->node[k];
         const lwi_link *link = &of->work->link[k];
         lwi_articulated *a = &of->node[k];
@@ -121,16 +126,30 @@ static void sweep_outward(void *user, int first, int end)
     }
 }
 
+lw_status lwi_aba_sweeps(lwi_aba_sweep *of)
+{
+    const lwi_inward inward = {sweep_inward, give_node};
+    lwi_tree_work *work = of->work;
+    if (!lwi_subtrees_inward_from(work->subtrees, work->pool, of->model, start_nodes, inward,
+                                  &of->alone, of))
+        return of->status;
+    lwi_subtrees_outward(work->subtrees, of->model, sweep_outward, of);
+    return lwi_tree_finite(of->model, of->t, of->vdot, "acceleration", of->error);
+}
+
 lw_status lwi_aba(const lw_model *model, lwi_tree_work *work, lwi_articulated *node, double t,
                   const double *v, const double *tau, double *vdot, lw_error *error)
 {
-    sweep of = {model, work, node, t, v, tau, vdot, false, LW_OK, error};
-    const lwi_inward inward = {sweep_inward, give_node};
-    if (!lwi_subtrees_inward_from(work->subtrees, work->pool, model, start_nodes, inward, &of.alone,
-                                  &of))
-        return of.status;
-    lwi_subtrees_outward(work->subtrees, model, sweep_outward, &of);
-    return lwi_tree_finite(model, t, vdot, "acceleration", error);
+    sweep of = {.model = model,
+                .work = work,
+                .node = node,
+                .kernels = lwi_hinge_kernels_of(0),
+                .t = t,
+                .v = v,
+                .tau = tau,
+                .vdot = vdot,
+                .error = error};
+    return lwi_aba_sweeps(&of);
 }
 
 double lwi_aba_drive_power(const lw_model *model, const lwi_tree_work *work,

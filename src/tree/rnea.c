@@ -14,6 +14,7 @@
 #include "kinematics/tree_state.h"
 
 #include "base/assert.h"
+#include "kinematics/kernels.h"
 
 void lwi_tree_bias(const lw_model *model, int k, const lwi_tree_work *work, const double *v,
                    double c[6])
@@ -79,7 +80,12 @@ static void give_wrench(void *user, int k)
 
 static bool give_wrenches(void *user, int first, int end)
 {
-    for (int k = end - 1; k > first; k--) give_wrench(user, k);
+    const bodies *of = user;
+    const lwi_observe_kernels *kernels = of->known ? NULL : lwi_observe_kernels_of(0);
+    if (kernels && kernels->wrenches)
+        kernels->wrenches(of->model, of->work->link, first, end, of->work->F);
+    else
+        for (int k = end - 1; k > first; k--) give_wrench(user, k);
     return true;
 }
 

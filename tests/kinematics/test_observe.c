@@ -172,6 +172,113 @@ static void bodies_in_lanes_change_no_bit(void **state)
     }
 }
 
+// World frames, velocities and sums of wrenches by rows: those of their definitions, of all bits.
+static void links_by_rows_change_no_bit(void **state)
+{
+    (void)state;
+    LWT_FOR_TREES(c, 40, LWT_ALL)
+    {
+        const lw_model *model = c.model;
+        const size_t n = (size_t)model->nnode;
+        lwi_tree_work tree;
+        lwi_arena arena;
+        lwi_arena_init(&arena, NULL);
+        assert_int_equal(lwi_tree_work_create(model, &arena, &tree), LW_OK);
+        double(*R)[9] = lwi_arena_push(&arena, n, sizeof *R);
+        double(*r)[3] = lwi_arena_push(&arena, n, sizeof *r);
+        double(*V)[6] = lwi_arena_push(&arena, n, sizeof *V);
+        double(*F)[6] = lwi_arena_push(&arena, n, sizeof *F);
+        lwi_tree_position(model, c.t, c.q, tree.link);
+        lwi_tree_rates(model, c.t, c.v, tree.link);
+        for (int k = 0; k < model->nnode; k++) {
+            const lwi_node *node = &model->node[k];
+            const lwi_link *link = &tree.link[k];
+            const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, zero[6] = {0};
+            const int up = node->parent;
+            if (up < 0) {
+                memcpy(R[k], link->R, sizeof R[k]);
+                v3_copy(r[k], link->r);
+            } else {
+                m3_mul(R[k], R[up], link->R);
+                m3_mul_v(r[k], R[up], link->r);
+                v3_add(r[k], r[k], r[up]);
+            }
+            motion_to(V[k], up < 0 ? identity : link->R, up < 0 ? zero : link->r,
+                      up < 0 ? zero : V[up]);
+            for (int j = 0; j < node->nv; j++) v6_axpy(V[k], c.v[node->iv + j], link->S[j]);
+            if (node->driven) v6_add(V[k], V[k], link->sigma);
+            for (int i = 0; i < 6; i++) F[k][i] = sin(6 * k + i);
+        }
+        for (int width = 1; width <= LWI_LANES; width *= 2) {
+            const lwi_observe_kernels *kernels = lwi_observe_kernels_of(width);
+            if (!kernels || !kernels->world) continue;
+            kernels->world(model, tree.link, 0, model->nnode, tree.R, tree.r);
+            kernels->velocities(model, tree.link, 0, model->nnode, c.v, tree.V);
+            assert_memory_equal(tree.R, R, n * sizeof *R);
+            assert_memory_equal(tree.r, r, n * sizeof *r);
+            assert_memory_equal(tree.V, V, n * sizeof *V);
+            memcpy(tree.F, F, n * sizeof *F);
+            kernels->wrenches(model, tree.link, 0, model->nnode, tree.F);
+            memcpy(V, F, n * sizeof *F);
+            for (int k = model->nnode - 1; k > 0; k--)
+                if (model->node[k].parent >= 0)
+                    force_add_from(V[model->node[k].parent], tree.link[k].R, tree.link[k].r, V[k]);
+            assert_memory_equal(tree.F, V, n * sizeof *F);
+            memcpy(V, tree.V, n * sizeof *V);
+        }
+        lwi_arena_free(&arena);
+    }
+}
+
+// Sums over bodies and reactions of joints in lanes: those of one after the other, of all bits.
+static void sums_and_reactions_in_lanes_change_no_bit(void **state)
+{
+    (void)state;
+    LWT_FOR_TREES(c, 40, 0)
+    {
+        const lw_model *model = c.model;
+        lwi_arena arena;
+        lwi_tree_work tree;
+        lwi_snapshot m;
+        lwi_body_sums plain = {0};
+        lwi_arena_init(&arena, NULL);
+        observe_tree(&c, &arena, &m);
+        assert_int_equal(lwi_tree_work_create(model, &arena, &tree), LW_OK);
+        lwi_tree_evaluate(model, &tree, c.t, c.q, c.v, c.input);
+        lwi_tree_world(model, tree.link, tree.R, tree.r);
+        lwi_tree_newton_euler(model, &tree, c.v, c.v);
+        for (int b = 1; b < model->nbody; b++) {
+            double p[3], L[3], angular[3];
+            v3_scale(p, model->body[b].mass, m.v[b]);
+            s3_mul_v(L, model->body[b].inertia, m.w[b]);
+            m3_mul_v(angular, m.R[b], L);
+            plain.kinetic += 0.5 * (v3_dot(m.v[b], p) + v3_dot(m.w[b], L));
+            v3_add(plain.momentum, plain.momentum, p);
+            v3_add(plain.angular_momentum, plain.angular_momentum, angular);
+            v3_cross_add(plain.angular_momentum, m.r[b], p);
+        }
+        for (int width = 1; width <= LWI_LANES; width *= 2) {
+            const lwi_observe_kernels *kernels = lwi_observe_kernels_of(width);
+            lwi_body_sums sums = {0};
+            if (!kernels) continue;
+            for (int b = 1; b < model->nbody; b += width)
+                kernels->energies(model, &m, b, model->nbody - b, &sums);
+            assert_memory_equal(&sums, &plain, sizeof sums);
+            for (int k = 0; k < model->nnode; k++) {
+                const int node[LWI_LANES] = {k, k, k, k, k, k, k, k};
+                const int joint = model->node[k].joint;
+                double F[6];
+                if (joint < 0 || model->node[k].reversed || model->nforce + model->nrotor > 0)
+                    continue;
+                lwi_tree_reaction(model, &tree, k, F);
+                kernels->reactions(model, &tree, node, &m);
+                for (int i = 0; i < 6; i++) assert_true(m.reaction[joint][i] == F[i]);
+            }
+        }
+        lwi_arena_free(&arena);
+    }
+}
+
 // --------------------------------------------------------------------------------------- residuals
 
 static void residuals_vanish_on_the_constraints(void **state)
@@ -757,6 +864,8 @@ int main(void)
         cmocka_unit_test(momenta_follow_newton),
         cmocka_unit_test(residuals_vanish_on_the_constraints),
         cmocka_unit_test(bodies_in_lanes_change_no_bit),
+        cmocka_unit_test(links_by_rows_change_no_bit),
+        cmocka_unit_test(sums_and_reactions_in_lanes_change_no_bit),
         cmocka_unit_test(largest_residuals_are_those_of_joints),
         cmocka_unit_test(residuals_differentiate_each_other),
         cmocka_unit_test(residuals_measure_what_is_wrong),

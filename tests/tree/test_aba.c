@@ -3,6 +3,8 @@
 
 #include "kinematics/tree_state.h"
 #include "spatial/rotation.h"
+#include "support/mechanism.h"
+#include "tree/simd/hinges.h"
 
 enum { NTREES = 60 };
 
@@ -500,6 +502,94 @@ static void creation_survives_failing_allocations(void **state)
     lwt_tree_destroy(&c);
 }
 
+// ------------------------------------------------------------------------------------------ hinges
+
+typedef struct recursion {
+    lwi_tree_work tree;
+    lwi_articulated *node;
+    double *vdot;
+} recursion;
+
+static recursion recursion_create(const lwt_tree *c, lwi_arena *arena)
+{
+    const lw_model *m = c->model;
+    recursion r = {.node = LWI_PUSH(arena, lwi_articulated, m->nnode),
+                   .vdot = LWI_PUSH(arena, double, m->tree_nv)};
+    assert_int_equal(lwi_tree_work_create(m, arena, &r.tree), LW_OK);
+    lwi_tree_evaluate(m, &r.tree, c->t, c->q, c->v, c->input);
+    return r;
+}
+
+static lw_status sweep_by(const lwi_hinge_kernels *kernels, const lwt_tree *c, const double *tau,
+                          recursion *r, lw_error *error)
+{
+    lwi_aba_sweep of = {.model = c->model,
+                        .work = &r->tree,
+                        .node = r->node,
+                        .kernels = kernels,
+                        .t = c->t,
+                        .v = c->v,
+                        .tau = tau,
+                        .vdot = r->vdot,
+                        .error = error};
+    return lwi_aba_sweeps(&of);
+}
+
+// The kernels of hinges have the bits of the generic recursion, in trees with other joints too.
+static void hinges_change_no_bit(void **state)
+{
+    (void)state;
+    for (unsigned joints = 0; joints < 2; joints++) LWT_FOR_TREES(c, NTREES, joints ? LWT_ALL : 0)
+        {
+            const size_t n = (size_t)c.model->nnode, nv = (size_t)c.model->tree_nv;
+            const double *tau = c.seed % 2 ? c.v : NULL;
+            lw_error error;
+            lwi_arena arena;
+            lwi_arena_init(&arena, NULL);
+            recursion plain = recursion_create(&c, &arena);
+            lwt_ok(sweep_by(NULL, &c, tau, &plain, &error), &error);
+            for (int width = 1; width <= 8; width *= 2) {
+                const lwi_hinge_kernels *kernels = lwi_hinge_kernels_of(width);
+                if (!kernels) continue;
+                recursion r = recursion_create(&c, &arena);
+                lwt_ok(sweep_by(kernels, &c, tau, &r, &error), &error);
+                assert_memory_equal(r.vdot, plain.vdot, nv * sizeof *r.vdot);
+                assert_memory_equal(r.tree.A, plain.tree.A, n * sizeof *r.tree.A);
+                assert_memory_equal(r.tree.size, plain.tree.size, n * sizeof *r.tree.size);
+                assert_memory_equal(r.node, plain.node, n * sizeof *r.node);
+            }
+            lwi_arena_free(&arena);
+        }
+}
+
+// A pivot of round-off is left to the generic recursion, which says what is wrong.
+static void kernels_of_hinges_leave_failures(void **state)
+{
+    (void)state;
+    lw_builder *b = lwt_builder();
+    const lw_body body =
+        lwt_body(b, &(lw_body_desc){.name = "rod", .mass = 1, .inertia = {1, 1, 1}});
+    const lw_body tip =
+        lwt_body(b, &(lw_body_desc){.name = "tip", .mass = 1, .inertia = {1, 1, 1}});
+    lwt_joint(b, LW_JOINT_REVOLUTE, "base", (lw_body){0}, body, 0, 0);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "end", body, tip, 0, 0);
+    lwt_tree c = {
+        .model = lwt_model(b), .q = lwt_reals(2), .v = lwt_reals(2), .input = lwt_reals(1)};
+    const lwi_hinge_kernels *kernels = lwi_hinge_kernels_of(0);
+    lw_error error = {0}, of_kernels = {0};
+    lwi_arena arena;
+    lwi_arena_init(&arena, NULL);
+    assert_int_equal(c.model->nnode, 2);
+    c.model->node[1].J[2] = 0; // which no description can have
+    recursion r = recursion_create(&c, &arena);
+    assert_int_equal(sweep_by(NULL, &c, NULL, &r, &error), LW_ERR_SINGULAR);
+    assert_int_equal(sweep_by(kernels, &c, NULL, &r, &of_kernels), LW_ERR_SINGULAR);
+    assert_string_equal(error.text, of_kernels.text);
+    assert_non_null(strstr(error.text, "end"));
+    lwi_arena_free(&arena);
+    lwt_tree_destroy(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -513,6 +603,8 @@ int main(void)
         cmocka_unit_test(states_must_be_finite),
         cmocka_unit_test(loops_are_refused),
         cmocka_unit_test(evaluation_has_no_memory),
+        cmocka_unit_test(hinges_change_no_bit),
+        cmocka_unit_test(kernels_of_hinges_leave_failures),
         cmocka_unit_test(creation_survives_failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -186,3 +186,69 @@ static void bodies(const lw_model *model, const lwi_tree_work *work, const int *
     store_accelerations(model, &k, &m, b, to);
     if (wrenches) store_wrench(&k, &m, node, work);
 }
+
+// Reactions of joints on body 2, which is the node: R F, as lwi_tree_reaction.
+static void reactions(const lw_model *model, const lwi_tree_work *work, const int *node,
+                      lwi_snapshot *to)
+{
+    int joint[WIDTH];
+    real R[9], F[6];
+    for (int l = 0; l < WIDTH; l++) joint[l] = model->node[node[l]].joint;
+    load(work->R[0], node, 9, R);
+    load(work->F[0], node, 6, F);
+    plain_turn(F, R, F);
+    plain_turn(F + 3, R, F + 3);
+    store(F, 6, joint, to->reaction[0]);
+}
+
+/** Constants of a body: as lwi_body has them, one after the other. */
+typedef struct body_constants {
+    real mass, J[6];
+} body_constants;
+
+_Static_assert(offsetof(lwi_body, inertia) - offsetof(lwi_body, mass) == sizeof(double),
+               "the constants of a body are consecutive");
+
+// As lwi_observe_energies: the sums are those of one body after the other.
+static void energies(const lw_model *model, const lwi_snapshot *m, int first, int count,
+                     lwi_body_sums *sums)
+{
+    const double *from[WIDTH];
+    int b[WIDTH];
+    body_constants k;
+    real R[9], r[3], v[3], w[3], p[3], L[3], shifted[3];
+    double kinetic[WIDTH], linear[3][WIDTH], own[3][WIDTH], arm[3][WIDTH];
+    for (int l = 0; l < WIDTH; l++) {
+        b[l] = l < count ? first + l : first;
+        from[l] = (const double *)(const void *)((const char *)&model->body[b[l]] +
+                                                 offsetof(lwi_body, mass));
+    }
+    from_rows(from, 7, &k.mass);
+    load(m->R[0], b, 9, R);
+    load(m->r[0], b, 3, r);
+    load(m->v[0], b, 3, v);
+    load(m->w[0], b, 3, w);
+    for (int i = 0; i < 3; i++) p[i] = k.mass * v[i];
+    const real *J = k.J;
+    L[0] = J[0] * w[0] + J[3] * w[1] + J[4] * w[2];
+    L[1] = J[3] * w[0] + J[1] * w[1] + J[5] * w[2];
+    L[2] = J[4] * w[0] + J[5] * w[1] + J[2] * w[2];
+    const real T = NAME(splat)(0.5) * ((v[0] * p[0] + v[1] * p[1] + v[2] * p[2]) +
+                                       (w[0] * L[0] + w[1] * L[1] + w[2] * L[2]));
+    plain_turn(L, R, L);
+    plain_cross(shifted, r, p);
+    memcpy(kinetic, &T, sizeof T);
+    for (int i = 0; i < 3; i++) {
+        memcpy(linear[i], &p[i], sizeof T);
+        memcpy(own[i], &L[i], sizeof T);
+        memcpy(arm[i], &shifted[i], sizeof T);
+    }
+    for (int l = 0; l < WIDTH && l < count; l++) {
+        sums->kinetic += kinetic[l];
+        for (int i = 0; i < 3; i++) {
+            sums->momentum[i] += linear[i][l];
+            sums->angular_momentum[i] += own[i][l];
+            sums->angular_momentum[i] += arm[i][l];
+        }
+    }
+}

@@ -3,6 +3,8 @@
 //
 // Input: the snapshot, joints of one type.  Output: their largest residuals.  Cost: constant per joint.
 
+#define LWI_UNROLL _Pragma("GCC unroll 8")
+
 /** F1 and F2 in their bodies: as lwi_joint has them, one after the other. */
 typedef struct frames {
     real R1[9], r1[3], R2[9], r2[3];
@@ -116,14 +118,23 @@ static INLINE void take_larger(real *largest, real residual)
         NAME(select)(NAME(at_most)(size, *largest) | ~NAME(at_most)(size, size), *largest, size);
 }
 
-static INLINE void residuals_of(const lwi_joint_type *type, const frames *f, const body *b1,
+// Those of a hinge: three of points, two of axis z of F2.
+static const lwi_row_form hinge_rows[] = {{LWI_ROW_POINT, 0, 0},
+                                          {LWI_ROW_POINT, 1, 0},
+                                          {LWI_ROW_POINT, 2, 0},
+                                          {LWI_ROW_AXES, 0, 2},
+                                          {LWI_ROW_AXES, 1, 2}};
+enum { HINGE_ROWS = sizeof hinge_rows / sizeof *hinge_rows };
+
+static INLINE void residuals_of(const lwi_row_form *form, int n, const frames *f, const body *b1,
                                 const body *b2, bool accelerations, real largest[3])
 {
     real R1[9], d[3][3], d1[3][3], axis[3][3];
     int present = -1; // axis of F2 that `axis` has
     bool placed = false;
-    for (int k = 0; k < type->nc; k++) {
-        const lwi_row_form *row = &type->row[k];
+    LWI_UNROLL
+    for (int k = 0; k < n; k++) {
+        const lwi_row_form *row = &form[k];
         const real(*x)[3] = (const real(*)[3])(row->kind == LWI_ROW_AXES ? axis : d);
         if (k == 0)
             for (int i = 0; i < 9; i++)
@@ -148,6 +159,7 @@ static void residuals(const lw_model *model, const lwi_snapshot *m, const int *j
                       double largest[LWI_RESIDUAL_LEVELS])
 {
     const double *from[WIDTH];
+    const lwi_joint_type *type = model->joint[joint[0]].type;
     int first[WIDTH], second[WIDTH];
     real all[LWI_RESIDUAL_LEVELS] = {ZERO, ZERO, ZERO};
     frames f;
@@ -160,10 +172,12 @@ static void residuals(const lw_model *model, const lwi_snapshot *m, const int *j
     from_rows(from, 24, f.R1);
     load_body(m, first, levels > 2, &b1);
     load_body(m, second, levels > 2, &b2);
-    if (levels > 2)
-        residuals_of(model->joint[joint[0]].type, &f, &b1, &b2, true, all);
+    if (levels > 2 && lwi_joint_is_hinge(type))
+        residuals_of(hinge_rows, HINGE_ROWS, &f, &b1, &b2, true, all);
+    else if (levels > 2)
+        residuals_of(type->row, type->nc, &f, &b1, &b2, true, all);
     else
-        residuals_of(model->joint[joint[0]].type, &f, &b1, &b2, false, all);
+        residuals_of(type->row, type->nc, &f, &b1, &b2, false, all);
     for (int i = 0; i < levels; i++) {
         double lane[WIDTH];
         memcpy(lane, &all[i], sizeof lane);
