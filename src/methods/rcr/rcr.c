@@ -90,8 +90,9 @@ static lw_status prepare(lwi_work *work)
     if (!d->last.x || !d->last.dependent || !d->dense_at.x) return LW_ERR_MEMORY;
     if (d->momenta) return LW_OK;
     TRY(lwi_rcr_clusters_create(work, &d->clusters));
-    // clusters have the axes of body 1, and so does what is compared with them
-    if (!d->clusters && work->lanes != LWI_NO_KERNEL) TRY(lwi_cut_use_axes_at_rest(&d->cut, arena));
+    // clusters have the axes of body 1, except at fixed joints, and so does what is compared with them
+    if (work->lanes != LWI_NO_KERNEL)
+        TRY(lwi_cut_use_axes_at_rest(&d->cut, d->clusters != NULL, arena));
     return work->lanes == LWI_NO_KERNEL || d->e.independent || !lwi_rcr_dense_pays(d)
                ? LW_OK
                : lwi_rcr_dense_create(d, arena, &d->dense);

@@ -217,6 +217,12 @@ static inline bool lwi_joint_is_ball(const lwi_joint_type *type)
     return type->nfactor == 1 && type->factor[0].kind == LWI_FACTOR_BALL;
 }
 
+/** No degree of freedom. */
+static inline bool lwi_joint_is_rigid(const lwi_joint_type *type)
+{
+    return type->nfactor == 0;
+}
+
 /** The type's table; custom joints get theirs from lwi_joint_custom_type. */
 const lwi_joint_type *lwi_joint_type_of(lw_joint_type id);
 /** Fills *type for a custom joint (callbacks dispatch through par->custom). */

@@ -165,6 +165,42 @@ static inline void add_hinges(site *s, double x)
     }
 }
 
+/** A body cut into halves that a fixed joint holds together: eight hinges in space, of which six speeds depend on two,
+ *  and on the last body of that loop a coupler in a plane, where three of six rows are redundant. */
+static inline void halves(site *s, double x)
+{
+    static const double at[9][3] = {{0, 0, 0},        {0.3, 0.5, 0.2},  {0.8, 0.7, -0.1},
+                                    {1.3, 0.4, 0.3},  {1.4, -0.2, 0.1}, {1, -0.6, -0.2},
+                                    {0.4, -0.5, 0.1}, {0.1, -0.3, 0.2}, {0, 0, 0}};
+    static const double axis[8][3] = {{0, 0, 1},      {1, 0.2, 0.3}, {0.1, 1, 0.2},  {0.3, -0.2, 1},
+                                      {1, 0.4, -0.3}, {0.2, 1, 0.5}, {-0.4, 0.3, 1}, {1, 1, -0.5}};
+    lw_body last = s->base, half = s->base;
+    for (int i = 0; i < 8; i++) { // the halves of body 3 are between hinges 3 and 4
+        const lw_body next =
+            i == 7 ? s->base
+                   : blob(s, x + (at[i][0] + at[i + 1][0]) / 2, (at[i][1] + at[i + 1][1]) / 2,
+                          (at[i][2] + at[i + 1][2]) / 2, 1);
+        if (i == 3) {
+            half = blob(s, x + 1.3, 0.2, 0.2, 0.7);
+            pin(s, LW_JOINT_REVOLUTE, last, half, AT(x + at[i][0], at[i][1], at[i][2]), axis[i],
+                LW_CUT_AUTO);
+            pin(s, LW_JOINT_FIXED, half, next, AT(x + 1.35, 0.1, 0.2), AT(0.3, 0.5, 1),
+                LW_CUT_ALWAYS);
+        } else {
+            pin(s, LW_JOINT_REVOLUTE, last, next, AT(x + at[i][0], at[i][1], at[i][2]), axis[i],
+                LW_CUT_AUTO);
+        }
+        last = next;
+    }
+    const lw_body crank = blob(s, x + 0.05, 2.1, 0, 1), rocker = blob(s, x + 0.8, 2.2, -0.1, 1.5);
+    const lw_body left = blob(s, x + 0.3, 2.3, 0.1, 1), right = blob(s, x + 0.6, 2.4, 0.1, 1.2);
+    pin(s, LW_JOINT_REVOLUTE, half, crank, AT(x, 2, 0), Z, LW_CUT_AUTO);
+    pin(s, LW_JOINT_REVOLUTE, crank, left, AT(x + 0.1, 2.25, 0), Z, LW_CUT_AUTO);
+    pin(s, LW_JOINT_REVOLUTE, half, rocker, AT(x + 0.7, 1.9, 0), Z, LW_CUT_AUTO);
+    pin(s, LW_JOINT_REVOLUTE, rocker, right, AT(x + 0.9, 2.5, 0), Z, LW_CUT_AUTO);
+    pin(s, LW_JOINT_FIXED, left, right, AT(x + 0.5, 2.4, 0.2), AT(1, 0.2, 0.3), LW_CUT_ALWAYS);
+}
+
 /** A chain of hinges on a body. */
 static inline void branch(site *s, lw_body base, double x, double y, int n)
 {
@@ -259,6 +295,7 @@ typedef enum lwt_kind {
     SARRUS,
     SEVEN_HINGES,
     BALLS,
+    HALVES,
     TREE,  ///< four-bars on rockers, branches before and behind
     MIXED, ///< some of all
     NKIND
@@ -308,6 +345,9 @@ static inline void populate(site *s, lwt_kind kind, int n)
         break;
     case BALLS:
         for (int i = 0; i < n; i++) ball_loop(s, 3 * i);
+        break;
+    case HALVES:
+        for (int i = 0; i < n; i++) halves(s, 3 * i);
         break;
     case TREE:
         add_tree(s, n);

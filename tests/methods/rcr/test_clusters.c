@@ -38,6 +38,8 @@ static void clusters_agree(void **state)
     check_kind(SARRUS, 3, "Sarrus linkages", 3);
     check_kind(SEVEN_HINGES, 3, "seven hinges", 3);
     check_kind(BALLS, 3, "loops closed by balls", 3);
+    check_kind(HALVES, 1, "loops closed by fixed joints", 3);
+    check_kind(HALVES, 3, "loops closed by fixed joints", 3);
     check_kind(TREE, 4, "tree of clusters", 3);
     check_kind(MIXED, 3, "mixed shapes", 3);
 }

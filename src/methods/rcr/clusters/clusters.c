@@ -24,9 +24,9 @@ static bool can_have_clusters(const lw_model *model)
     for (int i = 0; i < model->nloop; i++) {
         const lwi_joint *joint = &model->joint[model->loop[i]];
         const lwi_joint_type *type = joint->type;
-        if ((!lwi_joint_is_hinge(type) && !lwi_joint_is_ball(type)) || joint->mount.present ||
-            joint->ndriven > 0)
+        if (!lwi_joint_is_hinge(type) && !lwi_joint_is_ball(type) && !lwi_joint_is_rigid(type))
             return false;
+        if (joint->mount.present || joint->ndriven > 0) return false;
     }
     return true;
 }
@@ -80,6 +80,7 @@ static bool set_loop(const lw_model *model, const lwi_clusters *c, int i, lwi_cl
     const lwi_k_parts *parts = &c->parts;
     const lwi_joint *joint = &model->joint[model->loop[i]];
     loop->pin = lwi_joint_is_hinge(joint->type);
+    loop->rigid = lwi_joint_is_rigid(joint->type);
     loop->coupling = -1;
     for (int s = 0; s < 2; s++) {
         const int k = model->body_node[s ? joint->body2 : joint->body1];
@@ -95,6 +96,7 @@ static bool set_loop(const lw_model *model, const lwi_clusters *c, int i, lwi_cl
         }
         v3_copy(loop->P[s], F.r);
         v3_set(loop->z[s], F.R[2], F.R[5], F.R[8]);
+        v3_set(loop->x[s], F.R[0], F.R[3], F.R[6]);
     }
     return lwi_clusters_find_path(c, loop);
 }
@@ -123,14 +125,16 @@ static bool list_loops(lwi_clusters *c, scratch *s, lwi_arena *arena)
     return true;
 }
 
-// Nodes that can have separate clusters (add_bodies), upper bound: those without dependent speeds.
-static int free_nodes(const lw_model *model, int dependent)
+// Nodes that can have separate clusters (add_bodies), upper bound: those that move, without dependent speeds.
+static int free_nodes(const lwi_clusters *c, const lw_model *model, int dependent)
 {
-    int widest = 1;
+    int widest = 1, moving = 0;
     for (int k = 0; k < model->nnode; k++)
         if (model->node[k].nv > widest) widest = model->node[k].nv;
+    for (int p = 0; p < c->parts.n; p++)
+        moving += p == 0 || c->node_of[c->parts.part[p].iv] != c->node_of[c->parts.part[p - 1].iv];
     const int held = (dependent + widest - 1) / widest;
-    return held < model->nnode ? model->nnode - held : 0;
+    return held < moving ? moving - held : 0;
 }
 
 // Memory for all partitions except those with many shapes, which the elimination evaluates.
@@ -149,9 +153,10 @@ static lw_status create_memory(lwi_clusters *c, const lw_model *model, int depen
     widest.nx = widest.ny = (widest.nstep + 1) / 2; // maximizes the product
     widest.nbody = widest.nstep;
     widest.floats = c->nbase > 0;
-    c->max_clusters = c->nloop + free_nodes(model, dependent);
-    c->max_shapes = SHAPES;
+    c->max_clusters = c->nloop + free_nodes(c, model, dependent);
+    c->max_shapes = c->max_clusters < SHAPES ? c->max_clusters : SHAPES;
     c->max_blocks = c->max_clusters / LWI_LANES + SHAPES;
+    if (c->max_blocks > c->max_clusters) c->max_blocks = c->max_clusters;
     const size_t base_rows = c->nbase > 0 ? LWI_CLUSTER_KNOWN * sizeof(lwi_lanes) : 0;
     const size_t sum =
         LWI_CLUSTER_KNOWN * (LWI_CLUSTER_KNOWN + 1) * sizeof(double) + 64 + base_rows;
@@ -405,7 +410,7 @@ static bool add_cluster(lwi_clusters *c, draft *d)
     LWI_ASSERT(d->n > 0 && d->n <= LWI_CLUSTER_STEPS);
     if (c->ncluster == c->max_clusters) return false;
     lwi_cluster *cluster = &c->cluster[c->ncluster];
-    double P[2][3] = {{0}}, z[2][3] = {{0, 0, 1}, {0, 0, 1}};
+    lwi_cluster_closing at = {.z = {{0, 0, 1}, {0, 0, 1}}};
     *cluster = (lwi_cluster){.loop = d->loop ? (int)(d->loop - c->loop) : -1};
     if (!sort_coordinates(c, d, cluster)) return false;
     lwi_clusters_set_frames(c, d);
@@ -413,8 +418,8 @@ static bool add_cluster(lwi_clusters *c, draft *d)
     d->shape.close[0] = d->shape.close[1] = -1;
     const bool coupling = d->loop && d->loop->coupling >= 0;
     if (coupling && cluster->ny > 1) return false;
-    if (d->loop && !coupling) lwi_clusters_close(c, d, P, z);
-    if (!find_parent(c, d, cluster) || !lwi_clusters_place(c, d, cluster, P, z)) return false;
+    if (d->loop && !coupling) lwi_clusters_close(c, d, &at);
+    if (!find_parent(c, d, cluster) || !lwi_clusters_place(c, d, cluster, &at)) return false;
     for (int i = 0; i < d->n; i++)
         if (d->own[i]) c->scratch->introduced[c->parts.part[d->part[i]].iv] = c->ncluster;
     lwi_clusters_attach(c, d, c->ncluster);

@@ -42,7 +42,7 @@
 
 /** Maximum number of known and of dependent coordinates of a cluster (a joint has at most six
  *  rows), and of its steps. */
-enum { LWI_CLUSTER_KNOWN = 7, LWI_CLUSTER_DEPENDENT = 6, LWI_CLUSTER_STEPS = 12 };
+enum { LWI_CLUSTER_KNOWN = 7, LWI_CLUSTER_DEPENDENT = 6, LWI_CLUSTER_STEPS = 16 };
 
 /** A pivot of W_y'W_y below this part of its diagonal (the squared sine of the angle between a column and those before
  *  it) is close to a singular position, and evaluated by the general elimination.  The normal equations lose as
@@ -68,8 +68,11 @@ typedef struct lwi_cluster_step {
 /** Structure that clusters in the lanes of a block share. */
 typedef struct lwi_cluster_shape {
     int nx, na, ny, nstep, nbody;
-    bool closed;  ///< a joint closes it
-    bool pin;     ///< a revolute joint; else a spherical one
+    bool closed; ///< a joint closes it
+    bool pin;    ///< a revolute joint, or
+    bool rigid;  ///< a fixed one; else a spherical one
+    bool
+        at_rest; ///< its points meet along axes at rest: each body has its own (lwi_cut_use_axes_at_rest)
     bool along;   ///< its axis is the z axis of the frame of its body 2
     bool planar;  ///< all axes are parallel
     bool floats;  ///< its base is a floating body, else the ground
@@ -91,6 +94,7 @@ typedef struct lwi_cluster_constants {
     lwi_lanes minus_gravity[3]; ///< base axes; 0 if the base floats (its motion includes gravity)
     lwi_lanes P[2][3];          ///< closing point and axis in the frames of body 1 and 2
     lwi_lanes z[2][3];
+    lwi_lanes x[2][3];                    ///< of a fixed joint: an axis at a right angle to z
     lwi_lanes size[LWI_CLUSTER_STEPS];    ///< squared size of the motion of a unit of z
     lwi_lanes inverse[LWI_CLUSTER_STEPS]; ///< 1 / size
 } lwi_cluster_constants;
@@ -139,7 +143,7 @@ typedef struct lwi_cluster_block {
     lwi_cluster_pose *pose;     ///< [nstep]
     lwi_cluster_column *column; ///< [nbody][nx]
     lwi_lanes *factor;          ///< L row by row below the diagonal, then 1/D
-    lwi_lanes *P, *z;           ///< [3] closing point and axis, base axes
+    lwi_lanes *P, *z;           ///< [2][3] closing points of bodies 1, 2 [3] axis, base axes
     lwi_lanes *K, *k;           ///< [ny][nx], [ny]
     lwi_lanes *M, *f;           ///< [nx (nx + 1) / 2] lower triangle, [nx]
     lwi_lanes *rate;            ///< [1] speed of the closing joint
@@ -219,12 +223,12 @@ typedef struct lwi_cluster_rotor {
     int cluster, z; ///< the cluster that introduces the coordinate, index in z
 } lwi_cluster_rotor;
 
-/** A loop: a revolute or spherical joint, or a coupling, and the parts between its bodies and the
+/** A loop: a revolute, spherical or fixed joint, or a coupling, and the parts between its bodies and the
  *  base. */
 typedef struct lwi_cluster_loop {
-    int end[2];              ///< parts with its bodies 1, 2; -1: the ground
-    double P[2][3], z[2][3]; ///< centres and axes of F1, F2 in the frames of the parts
-    bool pin;
+    int end[2];                       ///< parts with its bodies 1, 2; -1: the ground
+    double P[2][3], z[2][3], x[2][3]; ///< centres and axes of F1, F2 in the frames of the parts
+    bool pin, rigid;
     int coupling; ///< index of the coupling that closes it; -1: a joint does
     int rate_at;
     int n, part[LWI_CLUSTER_STEPS]; ///< parents first

@@ -25,7 +25,7 @@ static size_t lanes_of(const lwi_cluster_shape *s)
 {
     const size_t nx = (size_t)s->nx, ny = (size_t)s->ny;
     const size_t floating = s->floats ? 6 * nx + LWI_CLUSTER_SPATIAL + 6 : 0;
-    return ny * (ny + 1) / 2 + 6 + ny * nx + ny + nx * (nx + 1) / 2 + nx + 1 + floating;
+    return ny * (ny + 1) / 2 + 9 + ny * nx + ny + nx * (nx + 1) / 2 + nx + 1 + floating;
 }
 
 size_t lwi_clusters_block_bytes(const lwi_cluster_shape *s)
@@ -166,13 +166,14 @@ static bool is_parallel(const draft *d, int i, const bool along[2])
     return true;
 }
 
-void lwi_clusters_close(const lwi_clusters *c, draft *d, double P[2][3], double z[2][3])
+void lwi_clusters_close(const lwi_clusters *c, draft *d, lwi_cluster_closing *at)
 {
     lwi_cluster_shape *s = &d->shape;
     const lwi_cluster_loop *loop = d->loop;
     bool along[2];
     s->closed = true;
     s->pin = loop->pin;
+    s->rigid = loop->rigid;
     for (int side = 0; side < 2; side++) {
         lwi_k_frame back;
         const int p = s->close[side] = (int)step_of(d, loop->end[side]);
@@ -180,17 +181,20 @@ void lwi_clusters_close(const lwi_clusters *c, draft *d, double P[2][3], double 
             from_base_parent(&back, d);
         else
             back = lwi_clusters_raw(c, d, p);
-        m3_mul_v(P[side], back.R, loop->P[side]);
-        v3_add(P[side], P[side], back.r);
-        m3_mul_v(z[side], back.R, loop->z[side]);
-        along[side] = hypot(z[side][0], z[side][1]) <= lwi_clusters_parallel;
+        m3_mul_v(at->P[side], back.R, loop->P[side]);
+        v3_add(at->P[side], at->P[side], back.r);
+        m3_mul_v(at->z[side], back.R, loop->z[side]);
+        m3_mul_v(at->x[side], back.R, loop->x[side]);
+        along[side] = hypot(at->z[side][0], at->z[side][1]) <= lwi_clusters_parallel;
     }
     s->along = along[1];
-    s->planar = s->planar && (along[1] || !loop->pin);
+    s->at_rest = loop->rigid && d->on < 0;
+    for (int i = 0; i < d->n; i++) s->at_rest = s->at_rest && loop->side[i];
+    s->planar = s->planar && !loop->rigid && (along[1] || !loop->pin);
     for (int i = 0; i < d->n; i++) {
         s->step[i].side = loop->side[i];
-        s->step[i].is_oblique =
-            loop->pin && loop->side[i] && s->step[i].turn && !is_parallel(d, i, along);
+        const bool turns = loop->side[i] && s->step[i].turn;
+        s->step[i].is_oblique = turns && (loop->rigid || (loop->pin && !is_parallel(d, i, along)));
         s->planar = s->planar && !s->step[i].is_oblique;
     }
 }
@@ -215,7 +219,7 @@ static void set_link(const lwi_clusters *c, const draft *d, int i, lwi_cluster_l
 }
 
 static void set_lane(const lwi_clusters *c, const draft *d, const lwi_cluster *cluster,
-                     const lwi_cluster_block *b, double P[2][3], double z[2][3], int l)
+                     const lwi_cluster_block *b, const lwi_cluster_closing *at, int l)
 {
     lwi_cluster_constants *constants = (lwi_cluster_constants *)b->constants;
     double gravity[3];
@@ -223,8 +227,9 @@ static void set_lane(const lwi_clusters *c, const draft *d, const lwi_cluster *c
     for (int k = 0; k < 3; k++) {
         constants->minus_gravity[k][l] = d->on < 0 ? -gravity[k] : 0;
         for (int side = 0; side < 2; side++) {
-            constants->P[side][k][l] = P[side][k];
-            constants->z[side][k][l] = z[side][k];
+            constants->P[side][k][l] = at->P[side][k];
+            constants->z[side][k][l] = at->z[side][k];
+            constants->x[side][k][l] = at->x[side][k];
         }
     }
     for (int i = 0; i < d->n; i++) {
@@ -259,7 +264,7 @@ static bool create_block(lwi_clusters *c, const lwi_cluster_shape *s, lwi_cluste
         return false;
     for (int l = 0; l < LWI_LANES; l++) b->rate_at[l] = -1;
     b->factor = all, all += ny * (ny + 1) / 2;
-    b->P = all, all += 3;
+    b->P = all, all += 6;
     b->z = all, all += 3;
     b->K = all, all += ny * nx;
     b->k = all, all += ny;
@@ -276,8 +281,8 @@ static bool create_block(lwi_clusters *c, const lwi_cluster_shape *s, lwi_cluste
 }
 
 // A lane among clusters of the same shape.
-bool lwi_clusters_place(lwi_clusters *c, const draft *d, lwi_cluster *cluster, double P[2][3],
-                        double z[2][3])
+bool lwi_clusters_place(lwi_clusters *c, const draft *d, lwi_cluster *cluster,
+                        const lwi_cluster_closing *closing)
 {
     int shape = 0, at = c->nblock - 1;
     while (shape < c->nshape && memcmp(&c->shape[shape], &d->shape, sizeof d->shape) != 0) shape++;
@@ -291,14 +296,14 @@ bool lwi_clusters_place(lwi_clusters *c, const draft *d, lwi_cluster *cluster, d
         at = c->nblock;
         if (at == c->max_blocks || !create_block(c, &c->shape[shape], &c->block[at])) return false;
         c->nblock++;
-        for (int l = 1; l < LWI_LANES; l++) set_lane(c, d, cluster, &c->block[at], P, z, l);
+        for (int l = 1; l < LWI_LANES; l++) set_lane(c, d, cluster, &c->block[at], closing, l);
     }
     lwi_cluster_block *b = &c->block[at];
     LWI_ASSERT(b->count < LWI_LANES && b->shape == &c->shape[shape]);
     cluster->block = at;
     cluster->lane = b->count++;
     LWI_ASSERT_INDEX(cluster->lane, LWI_LANES);
-    set_lane(c, d, cluster, b, P, z, cluster->lane);
+    set_lane(c, d, cluster, b, closing, cluster->lane);
     for (int l = cluster->lane; d->loop && l < (cluster->lane ? cluster->lane + 1 : LWI_LANES); l++)
         b->rate_at[l] = d->loop->rate_at; // unused lanes repeat the first
     cluster->K = b->K[0] + cluster->lane;

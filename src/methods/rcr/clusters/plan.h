@@ -36,6 +36,11 @@ typedef struct lwi_cluster_draft {
     double angle[LWI_CLUSTER_STEPS];
 } lwi_cluster_draft;
 
+/** Closing points P and axes z, x in the frames of bodies 1 and 2. */
+typedef struct lwi_cluster_closing {
+    double P[2][3], z[2][3], x[2][3];
+} lwi_cluster_closing;
+
 /** Axes with a smaller sine of their angle are parallel, as in the normal form of trees. */
 static const double lwi_clusters_parallel = 16 * DBL_EPSILON;
 
@@ -46,12 +51,11 @@ void *lwi_clusters_push(lwi_clusters *c, size_t count, size_t size);
 size_t lwi_clusters_block_bytes(const lwi_cluster_shape *s);
 /** Base of the draft, and the orientation of every step in its parent. */
 void lwi_clusters_set_frames(const lwi_clusters *c, lwi_cluster_draft *d);
-/** Closure of the loop: closing points P and axes z in the frames of its bodies 1 and 2. */
-void lwi_clusters_close(const lwi_clusters *c, lwi_cluster_draft *d, double P[2][3],
-                        double z[2][3]);
+/** Closure of the loop. */
+void lwi_clusters_close(const lwi_clusters *c, lwi_cluster_draft *d, lwi_cluster_closing *at);
 /** Puts the cluster in a lane of a block of its shape.  @return false: memory is short */
 bool lwi_clusters_place(lwi_clusters *c, const lwi_cluster_draft *d, lwi_cluster *cluster,
-                        double P[2][3], double z[2][3]);
+                        const lwi_cluster_closing *at);
 /** Frame of the part of step i, in the frame of the step. */
 lwi_k_frame lwi_clusters_raw(const lwi_clusters *c, const lwi_cluster_draft *d, int i);
 

@@ -92,6 +92,8 @@ static bool has_unit_rows(const lwi_joint *joint)
 static bool is_supported(const lwi_clusters *c, const lw_model *model)
 {
     if (model->driven || model->nrotor || c->ncoupling || c->parts.ndrive) return false;
+    for (int i = 0; i < model->nloop; i++)
+        if (lwi_joint_is_rigid(model->joint[model->loop[i]].type)) return false;
     for (int j = 0; j < model->njoint; j++)
         if (!model->joint[j].merged && !has_unit_rows(&model->joint[j])) return false;
     return true;

@@ -6,9 +6,11 @@
 // Rows of the closing joint, of body 2 relative to body 1 at the point P of body 2, with z its axis
 // [anderson2003, (33)]:
 //
-//     p.:  velocity of P / length,     s.:  z x (z x angular velocity)        (revolute joints only)
+//     p.:  velocity of P / length      (axes at rest: of the point of body 2 less that of body 1)
+//     s.:  z x (z x angular velocity)  (revolute joints)
+//     s.:  angular velocity            (fixed joints)
 //
-// Five or three of them are independent, written as six or three: only W'W enters.
+// Five, three or six of them are independent, written as six or three: only W'W enters.
 //
 // Input: q, speeds, efforts of the block.  Output: K, k, C, M, f and, on a floating base, B and h (clusters.h).
 // Cost: constant per block of a shape.
@@ -202,13 +204,15 @@ static INLINE void NAME(cluster_end)(const lwi_cluster_block *b, int side, bool 
     for (int i = 0; i < 3; i++) z[i] = x[i];
 }
 
-// Closing point, and its velocity for a unit of each coordinate: columns of W.
+// Closing points, and their velocities for a unit of each coordinate: columns of W.
 static INLINE void NAME(cluster_levers)(const lwi_cluster_block *b, int l)
 {
     const lwi_cluster_shape *s = b->shape;
-    real P[3], z[3];
-    NAME(cluster_end)(b, 1, s->along, P, z, l);
-    NAME(cluster_store)(b->P, P, 3, l);
+    real P[2][3], z[3];
+    if (s->at_rest) NAME(cluster_end)(b, 0, false, P[0], z, l);
+    NAME(cluster_end)(b, 1, s->along, P[1], z, l);
+    for (int i = 0; i < 3 && !s->at_rest; i++) P[0][i] = P[1][i];
+    NAME(cluster_store)(b->P, P[0], 6, l);
     NAME(cluster_store)(b->z, z, 3, l);
     for (int n = 0; n < s->nstep; n++) {
         const lwi_cluster_step *step = &s->step[n];
@@ -217,7 +221,7 @@ static INLINE void NAME(cluster_levers)(const lwi_cluster_block *b, int l)
         real axis[3], lever[3], p[3] = {NAME(splat)(0), NAME(splat)(0), NAME(splat)(0)};
         NAME(cluster_axis)(axis, pose, l);
         if (step->turn) {
-            for (int i = 0; i < 3; i++) lever[i] = P[i] - AT(pose->r[i]);
+            for (int i = 0; i < 3; i++) lever[i] = P[step->side > 0][i] - AT(pose->r[i]);
             NAME(cluster_cross)(p, axis, lever);
         }
         if (step->slide) NAME(cluster_axpy)(p, AT(b->link[n].slide), axis);
@@ -225,7 +229,7 @@ static INLINE void NAME(cluster_levers)(const lwi_cluster_block *b, int l)
     }
 }
 
-// Axis t of an oblique step, signed by branch, without its component along z.
+// Axis t of an oblique step, signed by branch, in a loop closed by a hinge without its component along z.
 static INLINE bool NAME(cluster_oblique)(real *t, const lwi_cluster_block *b, int n, int l)
 {
     const lwi_cluster_step *step = &b->shape->step[n];
@@ -233,6 +237,10 @@ static INLINE bool NAME(cluster_oblique)(real *t, const lwi_cluster_block *b, in
     for (int i = 0; i < 3; i++) t[i] = NAME(splat)(0);
     if (!step->is_oblique) return false;
     NAME(cluster_axis)(t, &b->pose[n], l);
+    if (b->shape->rigid) {
+        for (int i = 0; i < 3 && step->side < 0; i++) t[i] = -t[i];
+        return true;
+    }
     NAME(cluster_load)(z, b->z, 3, l);
     const real part = NAME(cluster_dot)(z, t);
     for (int i = 0; i < 3; i++) {
@@ -505,13 +513,13 @@ static INLINE void NAME(cluster_move)(const lwi_cluster_block *b, int n, const d
     NAME(cluster_axpy)(own->w, rate, axis);
 }
 
-// a := acceleration of P as a point of step n; -1: of the base.
-static INLINE void NAME(cluster_at_closure)(const lwi_cluster_block *b, int n,
+// a := acceleration of P of a side as a point of step n; -1: of the base.
+static INLINE void NAME(cluster_at_closure)(const lwi_cluster_block *b, int side, int n,
                                             const NAME(cluster_motion) * motion, real *a, int l)
 {
     real lever[3], turn[3];
     for (int i = 0; i < 3; i++) {
-        lever[i] = AT(b->P[i]);
+        lever[i] = AT(b->P[3 * side + i]);
         if (n >= 0) lever[i] -= AT(b->pose[n].r[i]);
         a[i] = motion->a[i];
     }
@@ -522,7 +530,7 @@ static INLINE void NAME(cluster_at_closure)(const lwi_cluster_block *b, int n,
 
 // k = -(W_y'W_y)^-1 W_y'g, with g the accelerations of the rows at zero x.., y.. [anderson2003, (55)]; and the joint's
 // speed s.  With W qdot = 0 the angular velocity of body 2 relative to 1 is s z, so the part s w_2 x z of its
-// derivative is due to the motion of z.
+// derivative is due to the motion of z; no part of it, if the joint is fixed.
 static INLINE void NAME(cluster_bias)(const lwi_cluster_block *b, const NAME(cluster_motion) * base,
                                       const NAME(cluster_motion) * motion, real unit, int l)
 {
@@ -533,7 +541,7 @@ static INLINE void NAME(cluster_bias)(const lwi_cluster_block *b, const NAME(clu
         const int n = s->close[side];
         if (n < 0 && !base) continue;
         const NAME(cluster_motion) *end = n < 0 ? base : &motion[n];
-        NAME(cluster_at_closure)(b, n, end, h, l);
+        NAME(cluster_at_closure)(b, side, n, end, h, l);
         for (int i = 0; i < 3; i++) {
             g[i] = side ? g[i] + h[i] : g[i] - h[i];
             al[i] = side ? al[i] + end->al[i] : al[i] - end->al[i];
@@ -545,7 +553,8 @@ static INLINE void NAME(cluster_bias)(const lwi_cluster_block *b, const NAME(clu
     const real rate = NAME(cluster_dot)(z, h);
     AT(b->rate[0]) = rate;
     NAME(cluster_cross)(h, w[1], z);
-    for (int i = 0; i < 3; i++) LESS(al[i], rate, h[i]), g[i] *= unit;
+    for (int i = 0; i < 3 && !s->rigid; i++) LESS(al[i], rate, h[i]);
+    for (int i = 0; i < 3; i++) g[i] *= unit;
     for (int n = 0; n < s->nstep; n++) {
         const lwi_cluster_pose *pose = &b->pose[n];
         real t[3];
@@ -721,6 +730,35 @@ static bool clusters_place(const lwi_clusters *c, const double *q, double *max_r
     return NAME(lanes_of)(valid) == ALL;
 }
 
+// The rotation `turn` that takes body 1 of a fixed joint to body 2, small ones to first order; the sum of the squared
+// distances of their unit vectors z and x, at least the square of 2 sin(angle / 2), by which its rows measure it.
+static INLINE real NAME(cluster_attitude)(const lwi_cluster_block *b, real (*z)[3], real *turn,
+                                          int l)
+{
+    real x[2][3], y[2][3], more[3], far = NAME(splat)(0);
+    for (int side = 0; side < 2; side++) {
+        const int n = b->shape->close[side];
+        real R[9], own[3];
+        NAME(cluster_load)(x[side], b->constants->x[side], 3, l);
+        if (n >= 0) {
+            for (int i = 0; i < 3; i++) own[i] = x[side][i];
+            NAME(cluster_load)(R, b->pose[n].R, 9, l);
+            NAME(cluster_rotate)(x[side], R, own);
+        }
+        NAME(cluster_cross)(y[side], z[side], x[side]);
+    }
+    NAME(cluster_cross)(turn, x[0], x[1]);
+    NAME(cluster_cross)(more, y[0], y[1]);
+    NAME(cluster_cross_add)(more, z[0], z[1]);
+    for (int i = 0; i < 3; i++) {
+        const real dx = x[1][i] - x[0][i], dz = z[1][i] - z[0][i];
+        turn[i] = 0.5 * (turn[i] + more[i]);
+        MORE(far, dx, dx);
+        MORE(far, dz, dz);
+    }
+    return far;
+}
+
 // gap2: squared position error of the loops of a block, by points or sines of angles between axes.
 static mask NAME(block_gap)(const lwi_cluster_block *b, const double *q, real *gap2, int l)
 {
@@ -736,6 +774,10 @@ static mask NAME(block_gap)(const lwi_cluster_block *b, const double *q, real *g
     if (s->planar) P[0][2] = P[1][2] = NAME(splat)(0);
     for (int i = 0; i < 3; i++) x[i] = P[1][i] - P[0][i];
     *gap2 = NAME(cluster_dot)(x, x);
+    if (s->rigid) {
+        const real turn2 = NAME(cluster_attitude)(b, z, x, l);
+        *gap2 = NAME(select)(NAME(at_most)(turn2, *gap2), *gap2, turn2);
+    }
     if (s->planar || !s->pin) return valid;
     NAME(cluster_cross)(x, z[0], z[1]);
     const real sine2 = NAME(cluster_dot)(x, x);
@@ -762,8 +804,8 @@ static bool clusters_gap2(const lwi_clusters *c, const double *q, double *gap2)
     return NAME(lanes_of)(valid) == ALL;
 }
 
-// k = -(W_y'W_y)^-1 W_y'phi, with phi the distance of the closing points and the rotation between the closing axes.  These
-// may be opposite.
+// k = -(W_y'W_y)^-1 W_y'phi, with phi the distance of the closing points and the rotation between the closing axes, which
+// may be opposite, or between the bodies of a fixed joint.
 static void NAME(block_offset)(const lwi_cluster_block *b, double unit, int l)
 {
     const lwi_cluster_shape *s = b->shape;
@@ -782,6 +824,7 @@ static void NAME(block_offset)(const lwi_cluster_block *b, double unit, int l)
         NAME(cluster_cross)(turn, z[0], z[1]);
         for (int i = 0; i < 3; i++) turn[i] *= side;
     }
+    if (s->rigid) NAME(cluster_attitude)(b, z, turn, l);
     for (int n = 0; n < s->nstep; n++) {
         const lwi_cluster_pose *pose = &b->pose[n];
         real t[3];

@@ -91,7 +91,7 @@ static INLINE void NAME(planar_levers)(const lwi_cluster_block *b, int l)
     const lwi_cluster_shape *s = b->shape;
     real P[2], x[2];
     NAME(planar_end)(b, 1, P, l);
-    NAME(planar_store)(b->P, P, l);
+    NAME(planar_store)(b->P + 3, P, l);
     for (int n = 0; n < s->nstep; n++) {
         lwi_cluster_pose *pose = &b->pose[n];
         if (!s->step[n].side) continue;
@@ -194,7 +194,7 @@ static INLINE void NAME(planar_bias)(const lwi_cluster_block *b, const NAME(plan
         if (n < 0) continue;
         const real square = motion[n].w * motion[n].w;
         for (int i = 0; i < 2; i++) {
-            const real lever = AT(b->P[i]) - AT(b->pose[n].r[i]);
+            const real lever = AT(b->P[3 + i]) - AT(b->pose[n].r[i]);
             const real a = NMAD(square, lever, motion[n].a[i]);
             g[i] = side ? g[i] + a : g[i] - a;
         }
