@@ -31,12 +31,13 @@ lw_status lwi_tree_work_create(const lw_model *model, lwi_arena *arena, lwi_tree
     work->loads.wrench = lwi_arena_push(arena, nbody, sizeof *work->loads.wrench);
     work->loads.effort = LWI_PUSH(arena, double, model->nv);
     work->size = lwi_arena_push(arena, nnode, sizeof *work->size);
+    work->passes_on = lwi_arena_push(arena, nnode, sizeof *work->passes_on);
     work->child = LWI_PUSH(arena, int, nnode);
     work->sibling = LWI_PUSH(arena, int, nnode);
     if (!work->link || !work->V || !work->g || !work->A || !work->F || !work->wrench ||
         !work->effort || !work->R || !work->r || !work->body_R || !work->body_r || !work->body_v ||
         !work->body_w || !work->joint_q || !work->joint_qd || !work->loads.wrench ||
-        !work->loads.effort || !work->size || !work->child || !work->sibling)
+        !work->loads.effort || !work->size || !work->passes_on || !work->child || !work->sibling)
         return LW_ERR_MEMORY;
     for (int k = 0; k < model->nnode; k++) work->child[k] = work->sibling[k] = -1;
     for (int k = model->nnode - 1; k >= 0; k--) {
@@ -376,6 +377,8 @@ double lwi_tree_own_inertia(const lwi_node *node, const double S[6], double roto
     return v6_dot(S, P) + rotor;
 }
 
+static const double *size_of(const lwi_tree_work *work, int k);
+
 // Terms of S'MS that the children of node k contribute.  The release of their joints subtracts most of what these
 // carry, and leaves its round-off.
 static double terms_of_children(const lwi_tree_work *work, int k, const double S[6])
@@ -384,21 +387,29 @@ static double terms_of_children(const lwi_tree_work *work, int k, const double S
     for (int c = work->child[k]; c >= 0; c = work->sibling[c]) {
         double T[6];
         motion_to(T, work->link[c].R, work->link[c].r, S);
-        sum += lwi_tree_terms(work->size[c], T);
+        sum += lwi_tree_terms(size_of(work, c), T);
     }
     return sum;
 }
 
-// Notes the diagonal of M; without a joint to release, round-off from beyond is passed on.
+// Notes the diagonal of M; without a joint to release, round-off from beyond is passed on, where it is asked for.
 static void note_size(const lw_model *model, const lwi_tree_work *work, int k, const lwi_inertia *M)
 {
     double *size = work->size[k];
     for (int i = 0; i < 3; i++) size[i] = M->A[i], size[3 + i] = M->C[i];
-    for (int i = 0; i < 6 && model->node[k].nv == 0; i++) {
+    work->passes_on[k] = model->node[k].nv == 0;
+}
+
+static const double *size_of(const lwi_tree_work *work, int k)
+{
+    double *size = work->size[k];
+    for (int i = 0; i < 6 && work->passes_on[k]; i++) {
         double unit[6] = {0};
         unit[i] = 1;
         size[i] += terms_of_children(work, k, unit);
     }
+    work->passes_on[k] = false;
+    return size;
 }
 
 // Whether more than round-off is left of the pivot S'MS.  The bound by all of M is enough in most cases, but what a
@@ -408,7 +419,7 @@ static bool is_known(const lw_model *model, const lwi_tree_work *work, int k, co
                      const double S[6], double rotor, double pivot)
 {
     if (pivot > LWI_PIVOT_UNKNOWN * inertia_bound(M, S)) return true;
-    const double terms = lwi_tree_terms(work->size[k], S) + terms_of_children(work, k, S);
+    const double terms = lwi_tree_terms(size_of(work, k), S) + terms_of_children(work, k, S);
     const double own = lwi_tree_own_inertia(&model->node[k], S, rotor);
     return pivot > LWI_PIVOT_UNKNOWN * terms && own > LWI_PIVOT_UNKNOWN * terms;
 }

@@ -43,6 +43,7 @@ typedef struct lwi_tree_work {
     const lwi_states *states;         ///< the same of signals
     // for the round-off of pivots, by lwi_tree_factor
     double (*size)[6]; ///< [nnode] diagonal of the articulated inertia before the joint is released
+    bool *passes_on;   ///< [nnode] round-off from beyond is still to be added to it
     int *child, *sibling; ///< [nnode] first child, next one of the same parent; -1: none
     // from the formulation, for lwi_tree_observe
     bool has_A;           ///< A is not to be computed from vdot

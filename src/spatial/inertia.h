@@ -8,6 +8,7 @@
 #ifndef LWI_SPATIAL_INERTIA_H
 #define LWI_SPATIAL_INERTIA_H
 
+#include "base/pair.h"
 #include "spatial/motion.h"
 
 typedef struct lwi_inertia {
@@ -46,6 +47,18 @@ static inline void inertia_reduce(lwi_inertia *M, double s, const double *y)
     M->C[0] -= w[0] * y[3], M->C[1] -= w[1] * y[4], M->C[2] -= w[2] * y[5];
     M->C[3] -= w[0] * y[4], M->C[4] -= w[0] * y[5], M->C[5] -= w[1] * y[5];
 }
+// C = R B R', two columns side by side, with the bits of m3_mul and m3_mul_t.
+static inline void m3_rotate(double *C, const double *R, const double *B)
+{
+    const lwi_pair b0 = lwi_pair_load(B), b1 = lwi_pair_load(B + 3), b2 = lwi_pair_load(B + 6);
+    const lwi_pair r0 = {R[0], R[3]}, r1 = {R[1], R[4]}, r2 = {R[2], R[5]};
+    for (int i = 0; i < 9; i += 3) {
+        const lwi_pair k = R[i] * b0 + R[i + 1] * b1 + R[i + 2] * b2;
+        const double last = R[i] * B[2] + R[i + 1] * B[5] + R[i + 2] * B[8];
+        lwi_pair_store(C + i, k[0] * r0 + k[1] * r1 + last * r2);
+        C[i + 2] = k[0] * R[6] + k[1] * R[7] + last * R[8];
+    }
+}
 // C = r x B for a vector r and a matrix B, column by column; may not overlap
 static inline void cross_m3(double *C, const double *r, const double *B)
 {
@@ -55,17 +68,34 @@ static inline void cross_m3(double *C, const double *r, const double *B)
         C[6 + j] = r[0] * B[3 + j] - r[1] * B[j];
     }
 }
+// A = R Ja R', C = R Jc R': both side by side, with the bits of s3_rotate.
+static inline void s3_rotate_two(double *A, double *C, const double *R, const double *Ja,
+                                 const double *Jc)
+{
+    static const unsigned char place[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2}; // of s3_full
+    static const unsigned char row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
+    lwi_pair J[9], B[9], r[9];
+    for (int i = 0; i < 9; i++) {
+        J[i] = (lwi_pair){Ja[place[i]], Jc[place[i]]};
+        r[i] = (lwi_pair){R[i], R[i]};
+    }
+    for (int i = 0; i < 9; i += 3)
+        for (int j = 0; j < 3; j++)
+            B[i + j] = r[i] * J[j] + r[i + 1] * J[3 + j] + r[i + 2] * J[6 + j];
+    for (int i = 0; i < 6; i++) {
+        const lwi_pair *b = B + 3 * row[i], *c = r + 3 * column[i];
+        const lwi_pair k = b[0] * c[0] + b[1] * c[1] + b[2] * c[2];
+        A[i] = k[0], C[i] = k[1];
+    }
+}
 // Ma += X' Mb X: the inertia Mb of frame b, which has the pose (R, r) in a, about a's origin.
 // With a bar for the rotated blocks: B = Bbar - Abar r~, C = Cbar + sym(r~ (Bbar + B)).
 static inline void inertia_add_from(lwi_inertia *Ma, const double *R, const double *r,
                                     const lwi_inertia *Mb)
 {
     double A[6], B[9], C[6], AR[9], K[9], rK[9];
-    s3_rotate(A, R, Mb->A);
-    s3_rotate(C, R, Mb->C);
-    m3_mul(K, R, Mb->B);
-    m3_mul_t(B, K, R);
-
+    s3_rotate_two(A, C, R, Mb->A, Mb->C);
+    m3_rotate(B, R, Mb->B);
     s3_full(AR, A);
     cross_m3(K, r, AR); // r~ A = (-A r~)'
     for (int i = 0; i < 3; i++)

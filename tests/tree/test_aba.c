@@ -3,6 +3,7 @@
 
 #include "kinematics/tree_state.h"
 #include "spatial/rotation.h"
+#include "support/given.h"
 #include "support/mechanism.h"
 #include "tree/simd/hinges.h"
 
@@ -590,6 +591,43 @@ static void kernels_of_hinges_leave_failures(void **state)
     lwt_tree_destroy(&c);
 }
 
+// A ball on the axis of a hinge leaves nothing to accelerate but the light body between; what lies in between is driven,
+// has no speed, and passes the round-off of the heavy body on.
+static void round_off_passes_driven_joints(void **state)
+{
+    (void)state;
+    lw_model *model = lwt_yaml(
+        "linkwork: 1\n"
+        "bodies:\n"
+        "  light: {mass: 1e-14, inertia: [1e-14, 1e-14, 1e-14, 0, 0, 0], position: [0, 0, 0.1]}\n"
+        "  between: {mass: 0, position: [0, 0, 0.5]}\n"
+        "  heavy: {mass: 1, inertia: [0.013, 0.027, 0.031, 0.001, 0.002, 0.003], "
+        "position: [0.21, 0.13, 0.77]}\n"
+        "joints:\n"
+        "  hinge: {type: revolute, between: [ground, light], at: [0, 0, 0], axis: [0.3, 0.5, 1]}\n"
+        "  turn: {type: revolute, between: [light, between], at: [0.12, 0.2, 0.4], axis: [1, 0, "
+        "0], "
+        "motion: {q0: {type: constant, value: 0}}}\n"
+        "  ball: {type: spherical, between: [between, heavy], at: [0.21, 0.35, 0.7]}\n");
+    lw_error error;
+    lwi_work *work;
+    lwi_snapshot m;
+    lwi_arena arena;
+    lwi_arena_init(&arena, NULL);
+    assert_int_equal(lwi_work_create(model, &lwi_formulation_aba, NULL, &work, &error), LW_OK);
+    assert_int_equal(lwi_snapshot_create(model, &arena, &m), LW_OK);
+    double *x = lwt_reals(work->layout.nx);
+    lwi_snapshot_start(model, &m);
+    assert_int_equal(work->formulation->enter(work, &m, x), LW_OK);
+    assert_int_equal(work->formulation->observe(work, 0, x, NULL, LW_OBSERVE_ACCELERATION, &m),
+                     LW_ERR_SINGULAR);
+    assert_non_null(strstr(work->error.text, "'hinge': nothing resists its speed"));
+    free(x);
+    lwi_work_destroy(work);
+    lwi_arena_free(&arena);
+    lw_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -600,6 +638,7 @@ int main(void)
         cmocka_unit_test(free_body_obeys_euler),
         cmocka_unit_test(pendulum_obeys_its_equation),
         cmocka_unit_test(massless_bodies_need_something_to_carry),
+        cmocka_unit_test(round_off_passes_driven_joints),
         cmocka_unit_test(states_must_be_finite),
         cmocka_unit_test(loops_are_refused),
         cmocka_unit_test(evaluation_has_no_memory),
