@@ -75,6 +75,30 @@ static lw_status lwpy_sim_step(lw_sim *sim, double time, lwpy_run *run)
     return lw_sim_step_progress(sim, time, lwpy_progress, run);
 }
 
+// Whether all arrays that Python reads are at the same addresses.
+static int lwpy_same_arrays(const lw_observation *a, const lw_observation *b)
+{
+#define SAME(array) a->array == b->array
+    return SAME(position) && SAME(quaternion) && SAME(velocity) && SAME(angular_velocity) &&
+           SAME(acceleration) && SAME(angular_acceleration) && SAME(q) && SAME(qd) && SAME(qdd) &&
+           SAME(states) && SAME(reaction) && SAME(reaction_unique) &&
+           SAME(reaction_undetermined) && SAME(impulse) && SAME(body_momentum) && SAME(p) &&
+           SAME(transmitted);
+#undef SAME
+}
+
+// Copies the numbers, which the next observation overwrites.  1: its arrays are those of `before`, 0: others, or there is
+// none before; negative: a lw_status.
+static int lwpy_sim_observe(lw_sim *sim, lw_observe level, const lw_observation *before,
+                            lw_observation *copy)
+{
+    const lw_observation *found;
+    const lw_status status = lw_sim_observe(sim, level, &found);
+    if (status < LW_OK) return status;
+    *copy = *found;
+    return before && lwpy_same_arrays(before, copy);
+}
+
 static lw_status lwpy_inputs(void *user, const lw_observation *observation, double *inputs)
 {
     return lwpy_on_inputs(user, (lw_observation *)observation, inputs);

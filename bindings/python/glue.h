@@ -37,6 +37,9 @@ typedef struct lwpy_sweep {
 
 static lw_status lwpy_sim_run(lw_sim *sim, lw_observe level, lwpy_run *run);
 static lw_status lwpy_sim_step(lw_sim *sim, double time, lwpy_run *run);
+static int lwpy_sim_observe(lw_sim *sim, lw_observe level, const lw_observation *before,
+                            lw_observation *copy);
+static int lwpy_same_arrays(const lw_observation *a, const lw_observation *b);
 static lw_status lwpy_sim_set_callback(lw_sim *sim, void *handle, int jacobian);
 static void lwpy_batch_set_callback(lw_batch_desc *desc, void *handle, int jacobian);
 static void lwpy_linear_set_callback(lw_linear_desc *desc, void *handle, int jacobian);

@@ -15,7 +15,7 @@ from ._memory import Array, doubles, numbers, out_array, real, view
 from ._model import Model, Path, load, made_model
 from ._native import ffi, lib
 from ._options import Options, make_options, read_options
-from ._simulation import (Impact, Observation, Progress, Summary, Watch, hdf5_lock, impact_of, impulse_desc,
+from ._simulation import (Impact, Observation, Progress, Summary, Watch, hdf5_lock, impact_of, impulse_desc, observation_of,
                           level_of, summary_of)
 
 
@@ -385,7 +385,7 @@ class Batch:
         found = ffi.new("const lw_observation **")
         with self._alone() as handle:
             self._check(lib.lw_batch_observe(handle, self._known(instance), level_of(level), found))
-            return Observation(self.model, found[0], handle)
+            return observation_of(self.model, found[0], handle, {})
 
     def apply_impulse(self, instance: int, body: Optional[str] = None, *, impulse: ArrayLike = (0, 0, 0),
                       point: ArrayLike = (0, 0, 0), angular_impulse: ArrayLike = (0, 0, 0),

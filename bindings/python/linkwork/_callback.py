@@ -61,11 +61,11 @@ class Callback(CallbackBase):
     def __init__(self, model: Model, function: InputFunction, jacobian: Optional[InputJacobian] = None,
                  owner: object = None) -> None:
         super().__init__(model, function, jacobian)
-        self._owner, self._views = owner, {}  # type: Any, Dict[Any, Any]
+        self._owner, self._known = owner, {}  # type: Any, Dict[int, Any]
 
     def _observation(self, pointer: Any) -> "Observation":
-        from ._simulation import Observation
-        return Observation(self.model, pointer, self._owner, self._views)
+        from ._simulation import observation_of
+        return observation_of(self.model, pointer, self._owner, self._known)
 
     def __call__(self, pointer: Any, inputs: Any) -> int:
         values = self.function(self._observation(pointer))

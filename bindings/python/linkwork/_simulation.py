@@ -115,6 +115,8 @@ def lwpy_on_row(handle: Any, observation: Any) -> int:
 
 
 _NUMBERS = ffi.typeof("lw_observation *")
+_new_numbers = ffi.new_allocator(should_clear_after_alloc=False)  # the library writes all of them
+_UNKNOWN: Tuple[Any, Dict[str, Any]] = ffi.NULL, {}
 
 
 class Observation:
@@ -126,6 +128,7 @@ class Observation:
     level does not contain are empty.
     """
 
+    __slots__ = ("__dict__", "__weakref__", "_known", "_numbers")
     _SHAPES = {"position": 3, "quaternion": 4, "velocity": 3, "angular_velocity": 3,
                "acceleration": 3, "angular_acceleration": 3}
 
@@ -168,14 +171,6 @@ class Observation:
     #: impulse of their constraints in the state
     transmitted: Array
 
-    def __init__(self, model: Model, pointer: Any, owner: object,
-                 views: Optional[Dict[Any, Any]] = None) -> None:
-        """:param views: those of earlier observations of the same simulation, by name: address, array"""
-        self.model = model
-        self._numbers = ffi.new(_NUMBERS, pointer[0])  # the next observation overwrites the other
-        self._owner = owner
-        self._views = {} if views is None else views
-
     @property
     def energy(self) -> float:
         """Kinetic and potential."""
@@ -208,6 +203,34 @@ class Observation:
         return f"<linkwork.Observation: t = {self.time:g} s, level {self.level}>"
 
 
+#: By level: numbers of an observation, and the attributes that all have whose arrays are at the same addresses.
+Known = Dict[int, Tuple[Any, Dict[str, Any]]]
+
+
+_new_observation = object.__new__
+
+
+def _make_observation(numbers: Any, attributes: Dict[str, Any]) -> Observation:
+    o = _new_observation(Observation)
+    o._numbers, o._known, o.__dict__ = numbers, attributes, attributes.copy()
+    return o
+
+
+def _learn(model: Model, owner: object, level: int, numbers: Any, known: Known) -> Dict[str, Any]:
+    attributes = {"model": model, "_owner": owner}
+    known[level] = numbers, attributes
+    return attributes
+
+
+def observation_of(model: Model, pointer: Any, owner: object, known: Known) -> Observation:
+    """Of numbers of the library, which the next observation overwrites."""
+    numbers = ffi.new(_NUMBERS, pointer[0])
+    before = known.get(numbers.level)
+    if before and lib.lwpy_same_arrays(before[0], numbers):
+        return _make_observation(numbers, before[1])
+    return _make_observation(numbers, _learn(model, owner, numbers.level, numbers, known))
+
+
 class _Number:
     """An attribute that is read where it is asked for first; then the instance has it."""
 
@@ -229,30 +252,16 @@ class _Number:
 class _View(_Number):
     """A view of memory of the library, the same one as long as that is at the same address."""
 
-    __slots__ = ("address", "shape", "kind")
+    __slots__ = ("shape", "kind")
 
     def __init__(self, shape: "Callable[[Model], Tuple[int, ...]]", kind: str = "<f8") -> None:
         super().__init__(self._find)
         self.shape, self.kind = shape, kind
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        super().__set_name__(owner, name)
-        self.address = operator.attrgetter(name)
-
-    def __get__(self, o: Optional[Observation], owner: Optional[type] = None) -> Any:
-        if o is None:
-            return self
-        found = o._views.get(self.name)
-        value = o.__dict__[self.name] = (found[1] if found and found[0] == self.address(o._numbers)
-                                         else self.read(o, o._numbers))
-        return value
-
     def _find(self, o: Observation, numbers: Any) -> Any:
-        address, shape = self.address(numbers), self.shape(o.model)
-        if not address:
-            return np.empty((0, *shape[1:]), self.kind)
-        found = view(address, shape, o._owner, self.kind)
-        o._views[self.name] = address, found
+        address, shape = getattr(numbers, self.name), self.shape(o.model)
+        found = view(address, shape, o._owner, self.kind) if address else np.empty((0, *shape[1:]), self.kind)
+        o._known[self.name] = found
         return found
 
 
@@ -423,8 +432,7 @@ class Simulation:
         check(lib.lw_sim_create(model._handle, desc, sim, error), error)
         # the model is released after the simulation
         self._handle = ffi.gc(sim[0], lambda s, m=model: lib.lw_sim_destroy(s))
-        self._views: Dict[str, Any] = {}  # of observations
-        self._found = ffi.new("const lw_observation **")
+        self._known: Known = {}  # of observations
         self._busy = threading.Lock()
         self.inputs = Inputs(self)
         self._callback: Optional[Callback] = None
@@ -559,7 +567,7 @@ class Simulation:
     def set_motion(self, observation: Observation) -> None:
         """Sets the motion of bodies and joints to an observation of the same model (level twist or more; not a
         copy), computed by any formulation; time and work continue from it."""
-        if "_numbers" not in observation.__dict__:
+        if not hasattr(observation, "_numbers"):
             raise ArgumentError("observation: a copy; expected one of a living simulation")
         with self._alone():
             self._check(lib.lw_sim_set_motion(self._handle, observation._numbers))
@@ -637,10 +645,14 @@ class Simulation:
         if not self._busy.acquire(False):
             self._refuse()
         try:
-            status = lib.lw_sim_observe(self._handle, number, self._found)
-            if status < 0:
-                self._check(status)
-            return Observation(self.model, self._found[0], self._handle, self._views)
+            numbers = _new_numbers(_NUMBERS)
+            before = self._known.get(number, _UNKNOWN)
+            same = lib.lwpy_sim_observe(self._handle, number, before[0], numbers)
+            if same > 0:
+                return _make_observation(numbers, before[1])
+            if same < 0:
+                self._check(same)
+            return _make_observation(numbers, _learn(self.model, self._handle, number, numbers, self._known))
         finally:
             self._busy.release()
 
@@ -756,7 +768,7 @@ class Simulation:
             raise ArgumentError("controller: rows must stand at `sample` with sample_mode 'stop'")
 
         def row(pointer: Any) -> None:
-            values = controller(self, Observation(self.model, pointer, self._handle, self._views))
+            values = controller(self, observation_of(self.model, pointer, self._handle, self._known))
             if values is not None:
                 self.inputs.update(values)
         return row

@@ -163,6 +163,34 @@ def test_observations_keep_numbers_and_share_views():
     assert not np.array_equal(kept.velocity, velocity) and kept.kinetic == second.kinetic
 
 
+def test_every_array_of_an_observation_is_compared():
+    """Views are shared by observations with the same addresses: a quantity that is not compared would be another's."""
+    from linkwork._native import ffi, lib
+    from linkwork._simulation import _QUANTITIES, _View
+    sim = lw.Simulation(pendulum())
+    one = sim.observe("momentum")._numbers
+    assert lib.lwpy_same_arrays(one, ffi.new("lw_observation *", one[0]))
+    views = [name for name, quantity in _QUANTITIES.items() if isinstance(quantity, _View)]
+    assert len(views) > 15
+    for name in views:
+        other = ffi.new("lw_observation *", one[0])
+        setattr(other, name, ffi.cast(ffi.typeof(getattr(other, name)), 8))
+        assert not lib.lwpy_same_arrays(one, other), name
+
+
+def test_levels_one_after_the_other_have_their_own_arrays():
+    sim = lw.Simulation(pendulum())
+    first = sim.observe("acceleration")
+    acceleration, position = first.acceleration, first.position
+    between = sim.observe("twist")
+    assert len(between.acceleration) == 0 and between.position.shape == position.shape
+    before = acceleration.copy()
+    sim.step(0.1)
+    again = sim.observe("acceleration")
+    assert again.acceleration is acceleration and not np.array_equal(acceleration, before)
+    assert len(sim.observe("pose").velocity) == 0 and len(sim.observe("twist").velocity) == len(position)
+
+
 def test_tables_have_no_copies_and_keep_their_owner():
     run = lw.simulate(pendulum(), 0.2)
     x = run["body.rod.x"]
