@@ -277,26 +277,31 @@ static const char *find_best(const lwi_cost_survey *survey)
     return speeds <= momenta ? "rcr" : "hdca";
 }
 
-// Sets `rcr` up, unless it is too dear, which its graph shows, or its first elimination: with fronts that grow with
-// the mechanism it costs the cube.  @param must  there is no other
-static lw_status try_rcr(const trial_setup *trial, bool must, lwi_cost_survey *survey)
+// Sets `rcr` up.  @param limit  of one evaluation [s], of which creation shows that it is too dear: its fronts grow with the
+// mechanism; 0: none, there is no other formulation
+static lw_status try_rcr(const trial_setup *trial, double limit, lwi_cost_survey *survey)
 {
-    const double limit = must ? 0 : LWI_COST_DEAR * cost_of_hdca(survey);
-    double seconds = 0;
-    lwi_cost_features unused;
     beginning start;
-    if (!must)
-        TRY(lwi_rcr_predict(trial->model, limit, &trial->arena->allocator, &unused, &seconds));
-    survey->rcr_left_out = seconds > limit ? seconds : 0;
-    if (survey->rcr_left_out > 0) return LW_OK;
+    survey->rcr_left_out = 0;
     TRY(try(&lwi_formulation_rcr, trial, limit, &survey->rcr, &start, survey));
-    if (!must && survey->rcr.status == LW_ERR_UNSUPPORTED &&
+    if (limit > 0 && survey->rcr.status == LW_ERR_UNSUPPORTED &&
         lwi_formulation_accepts(&lwi_formulation_rcr, trial->model, NULL) == LW_OK) {
         survey->rcr = (lw_error){0};
         survey->rcr_left_out = limit;
         return LW_OK;
     }
     expect_pivots(&survey->features);
+    return LW_OK;
+}
+
+// Its creation takes fifty evaluations and more where fronts grow with the mechanism: one that is predicted to be dear waits
+// until `hdca` is measured.  @param limit  predictions above it are not completed
+static lw_status predict_rcr(const trial_setup *trial, double limit, lwi_cost_survey *survey)
+{
+    lwi_cost_features unused;
+    double seconds;
+    TRY(lwi_rcr_predict(trial->model, limit, &trial->arena->allocator, &unused, &seconds));
+    survey->rcr_left_out = seconds > LWI_COST_DEAR * cost_of_hdca(survey) ? seconds : 0;
     return LW_OK;
 }
 
@@ -316,6 +321,16 @@ static lw_status try_hdca(const trial_setup *trial, lwi_cost_survey *survey)
     return LW_OK;
 }
 
+// Predictions of `rcr` are at most so many times its cost: redundant rows of loops in a plane count as independent.
+#define OVERESTIMATE 1.6
+
+// Whether `rcr`, which was left out, may take less than the momenta of `hdca`.
+static bool may_win(const lwi_cost_survey *survey, double limit)
+{
+    const double momenta = cost_of_hdca(survey) * survey->momenta_take;
+    return survey->rcr_left_out > 0 && survey->rcr_left_out <= fmin(limit, OVERESTIMATE * momenta);
+}
+
 static lw_status survey_loops(const trial_setup *trial, lwi_cost_survey *survey)
 {
     heed_options(trial->options, survey);
@@ -324,11 +339,15 @@ static lw_status survey_loops(const trial_setup *trial, lwi_cost_survey *survey)
                             &survey->features));
     if (!survey->hdca.text[0])
         lwi_formulation_accepts(&lwi_formulation_hdca, trial->model, &survey->hdca);
-    if (!survey->rcr.text[0]) TRY(try_rcr(trial, survey->hdca.text[0] != 0, survey));
+    const bool rcr = !survey->rcr.text[0], hdca = !survey->hdca.text[0];
+    const double limit = hdca ? LWI_COST_DEAREST * cost_of_hdca(survey) : 0;
+    if (rcr && hdca) TRY(predict_rcr(trial, limit, survey));
+    if (rcr && !(survey->rcr_left_out > 0)) TRY(try_rcr(trial, limit, survey));
     survey->best = find_best(survey);
-    if (survey->hdca.text[0] || (survey->best && !strcmp(survey->best, "rcr"))) return LW_OK;
+    if (!hdca || (survey->best && !strcmp(survey->best, "rcr"))) return LW_OK;
     TRY(try_hdca(trial, survey));
-    if (survey->hdca.text[0] && survey->rcr_left_out > 0) TRY(try_rcr(trial, true, survey));
+    const bool must = survey->hdca.text[0] && survey->rcr_left_out > 0;
+    if (must || may_win(survey, limit)) TRY(try_rcr(trial, must ? 0 : limit, survey));
     survey->best = find_best(survey);
     return LW_OK;
 }

@@ -25,8 +25,10 @@ typedef struct lwi_cost_survey {
     void *discrete; ///< [ndiscrete] its discrete state then
 } lwi_cost_survey;
 
-/** A formulation is set up and evaluated only if its prediction is below so many evaluations of the best one known. */
-#define LWI_COST_DEAR 10
+/** `rcr` is set up only where its prediction is below so many evaluations of `hdca`, before it; after it where momenta need
+ *  so many more evaluations that `rcr` may be cheaper, up to the second number. */
+#define LWI_COST_DEAR 2
+#define LWI_COST_DEAREST 10
 
 /** Features of the joins of `hdca` and `dca`, and of `dense`, from the graph.  @return LW_ERR_MEMORY */
 lw_status lwi_cost_count(const lw_model *model, lwi_shared *shared, lwi_arena *arena,
@@ -39,7 +41,7 @@ lw_status lwi_cost_count_path(const lw_model *model, lwi_shared *shared,
 
 /** Counts the features; with loops or couplings `rcr` is set up once and evaluated at the start, unless it is predicted
  *  to be too dear (LWI_COST_DEAR), which shows whether it can start and whether loops go in lanes; so is `hdca` where
- *  it may be the cheaper one.  What was set up last is kept.
+ *  it may be the cheaper one, first where `rcr` is predicted to be dear.  What was set up last is kept.
  *  @param shared  must outlive survey->work; NULL: the plan and ranks are not kept
  *  @cost about twenty evaluations of those that are set up
  *  @return LW_ERR_MEMORY */
