@@ -7,26 +7,31 @@
 // edges of a graph do: three for each independent loop of the graph, in every configuration and in every part of it.
 //
 // Hence: if a configuration has no more dependent rows than these, the rows of the second kind and all others are
-// independent there, so are those of each part of the mechanism, and no configuration has a larger rank of any part.
+// independent there, so are those of each part of the mechanism, and no configuration has a larger rank of any part.  The
+// reactions of the joints of these loops are then undetermined by W, all others are unique.
 #include "kinematics/planar_rows.h"
 
 #include "base/assert.h"
-#include "base/components.h"
 #include "spatial/rotation.h"
 #include "spatial/vec3.h"
 
 #include <math.h>
+#include <string.h>
 
 // Number of planes that are distinguished: loops in others are not counted.
 enum { PLANES = 4 };
 // Largest sine of the angle between axes that are parallel: round-off.  Rows that tilt by it are still found dependent.
 #define PARALLEL 1e-11
+// Components of unit vectors below this are round-off (of null vectors: system/min_norm.c).
+#define CHANGED 1e-8
 
 typedef struct search {
     const lw_model *model;
     double n[PLANES][3];
     int count;
-    int *component[PLANES]; // [nbody] of bodies that joints of this plane connect
+    signed char *plane; // [njoint] in which the joint moves; -1: none
+    int *
+        component; // [nnode] of bodies that joints of a plane connect in the tree: its first node; -1: the ground's
 } search;
 
 // The axis about which the joint rotates; -1: it only slides, or is rigid.  False: it does not move in a plane, or that is
@@ -113,26 +118,46 @@ static int plane_of(search *s, const lwi_joint *joint, int turn)
     return plane_across(s, axis);
 }
 
-// Rows that depend because of the joint: it closes a loop in its plane, or it connects two components.
-static int add_joint(search *s, const lwi_joint *joint, int turn)
+static bool find_planes(search *s, lwi_arena *arena)
 {
-    const int p = plane_of(s, joint, turn);
-    if (p < 0) return 0;
-    LWI_ASSERT_INDEX(p, s->count);
-    int *of = s->component[p];
-    const int a = lwi_component_of(of, joint->body1), b = lwi_component_of(of, joint->body2);
-    of[a] = b;
-    return a == b ? 3 : 0;
+    const lw_model *model = s->model;
+    s->plane = LWI_PUSH(arena, signed char, model->njoint);
+    s->component = LWI_PUSH(arena, int, model->nnode);
+    if (!s->plane || !s->component) return false;
+    memset(s->plane, -1, (size_t)model->njoint);
+    // those that rotate first: they determine the planes
+    for (int slides = 0; slides < 2; slides++)
+        for (int j = 0; j < model->njoint; j++) {
+            const lwi_joint *joint = &model->joint[j];
+            int turn;
+            if (joint->merged || !find_turn(joint, &turn) || (turn < 0) != (slides == 1)) continue;
+            s->plane[j] = (signed char)plane_of(s, joint, turn);
+        }
+    return true;
 }
 
-static bool prepare(search *s, lwi_arena *arena)
+// Components of the tree in a plane.
+static void find_components(const search *s, int plane)
 {
-    for (int p = 0; p < PLANES; p++) {
-        s->component[p] = LWI_PUSH(arena, int, s->model->nbody);
-        if (!s->component[p]) return false;
-        for (int b = 0; b < s->model->nbody; b++) s->component[p][b] = b;
+    for (int k = 0; k < s->model->nnode; k++) {
+        const lwi_node *node = &s->model->node[k];
+        const bool within = node->joint >= 0 && s->plane[node->joint] == plane;
+        LWI_ASSERT(node->parent < k);
+        s->component[k] = !within ? k : node->parent < 0 ? -1 : s->component[node->parent];
     }
-    return true;
+}
+
+static int component_of(const search *s, int body)
+{
+    const int node = s->model->body_node[body];
+    return node < 0 ? -1 : s->component[node];
+}
+
+// Whether joint j closes a loop with joints of the tree that all move in the plane.
+static bool closes_within(const search *s, int j, int plane)
+{
+    const lwi_joint *joint = &s->model->joint[j];
+    return s->plane[j] == plane && component_of(s, joint->body1) == component_of(s, joint->body2);
 }
 
 lw_status lwi_planar_rows(const lw_model *model, const lw_allocator *allocator, int *count)
@@ -141,15 +166,76 @@ lw_status lwi_planar_rows(const lw_model *model, const lw_allocator *allocator, 
     search s = {.model = model};
     *count = 0;
     lwi_arena_init(&arena, allocator);
-    const bool room = prepare(&s, &arena);
-    // those that rotate first: they determine the planes
-    for (int slides = 0; slides < 2 && room; slides++)
-        for (int j = 0; j < model->njoint; j++) {
-            const lwi_joint *joint = &model->joint[j];
-            int turn;
-            if (joint->merged || !find_turn(joint, &turn) || (turn < 0) != (slides == 1)) continue;
-            *count += add_joint(&s, joint, turn);
-        }
+    const bool room = find_planes(&s, &arena);
+    for (int p = 0; p < s.count && room; p++) {
+        find_components(&s, p);
+        for (int i = 0; i < model->nloop; i++) *count += 3 * closes_within(&s, model->loop[i], p);
+    }
+    lwi_arena_free(&arena);
+    return room ? LW_OK : LW_ERR_MEMORY;
+}
+
+// ---------------------------------------------------------------------------------------- reactions
+
+// Components of W in the axes of F1: forces along n, torques across it.
+static unsigned char components(const search *s, int j)
+{
+    double R[9];
+    unsigned bits = 0;
+    const double *n = s->n[s->plane[j]];
+    frame_at_start(s->model, s->model->joint[j].body1, s->model->joint[j].R1, R);
+    for (int i = 0; i < 3; i++) {
+        double axis[3], across[3];
+        column(R, i, axis);
+        v3_cross(across, axis, n);
+        if (fabs(v3_dot(axis, n)) > CHANGED) bits |= 1u << i;
+        if (v3_norm(across) > CHANGED) bits |= 8u << i;
+    }
+    return (unsigned char)bits;
+}
+
+// The first node on the way from k to the ground with a joint that is not marked; `skip` [nnode] shortens the ways.
+static int unmarked(int *skip, int k)
+{
+    while (k >= 0 && skip[k] != k) {
+        if (skip[k] >= 0) skip[k] = skip[skip[k]];
+        k = skip[k];
+    }
+    return k;
+}
+
+// Marks the joints of the loop that joint j closes.
+static void mark_loop(const search *s, int j, int *skip, unsigned char *undetermined)
+{
+    const lw_model *model = s->model;
+    int a = unmarked(skip, model->body_node[model->joint[j].body1]);
+    int b = unmarked(skip, model->body_node[model->joint[j].body2]);
+    undetermined[j] = components(s, j);
+    while (a != b) { // parents have lower numbers
+        int *further = a > b ? &a : &b;
+        const lwi_node *node = &model->node[*further];
+        undetermined[node->joint] = components(s, node->joint);
+        skip[*further] = node->parent;
+        *further = unmarked(skip, node->parent);
+    }
+}
+
+lw_status lwi_planar_undetermined(const lw_model *model, const lw_allocator *allocator,
+                                  unsigned char *undetermined)
+{
+    lwi_arena arena;
+    search s = {.model = model};
+    lwi_arena_init(&arena, allocator);
+    int *skip = LWI_PUSH(&arena, int, model->nnode);
+    const bool room = skip && find_planes(&s, &arena);
+    memset(undetermined, 0, (size_t)model->njoint);
+    for (int k = 0; k < model->nnode && room; k++) skip[k] = k;
+    for (int p = 0; p < s.count && room; p++) {
+        find_components(&s, p);
+        for (int i = 0; i < model->nloop; i++)
+            if (closes_within(&s, model->loop[i], p))
+                mark_loop(&s, model->loop[i], skip, undetermined);
+    }
     lwi_arena_free(&arena);
     return room ? LW_OK : LW_ERR_MEMORY;
 }

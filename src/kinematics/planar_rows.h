@@ -5,11 +5,17 @@
 #include "model/model.h"
 
 /** Rows of joints that depend on others in every configuration, because the joints of their loops rotate about
- *  parallel axes and slide across these: three for each independent loop.  Where no other rows depend at a configuration, the
+ *  parallel axes and slide across these: three for each loop that a
+ *  joint outside the tree closes.  Where no other rows depend at a configuration, the
  *  rows of every part of the mechanism have their generic rank there (planar_rows.c).
  *  @param count  out: a lower bound of the dependent rows of the mechanism; loops in more than a few planes, and those of
  *                bodies that move in parallel planes for other reasons, are not counted
  *  @return LW_ERR_MEMORY */
 lw_status lwi_planar_rows(const lw_model *model, const lw_allocator *allocator, int *count);
+/** Components of reactions that are not unique where no other rows depend.
+ *  @param undetermined  out, [njoint] as in lwi_snapshot
+ *  @return LW_ERR_MEMORY */
+lw_status lwi_planar_undetermined(const lw_model *model, const lw_allocator *allocator,
+                                  unsigned char *undetermined);
 
 #endif

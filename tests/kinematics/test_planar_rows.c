@@ -1,5 +1,6 @@
 // test_planar_rows.c -- rows that depend because loops move in planes, compared with the ranks of the elimination.
 #include "support/random_loops.h"
+#include "support/given.h"
 #include "support/run.h"
 
 #include "kinematics/planar_rows.h"
@@ -170,6 +171,67 @@ static void a_change_point_is_no_generic_start(void **state)
     }
 }
 
+// Components of reactions at the start that are not unique; the caller's.
+static unsigned char *undetermined(const lw_model *model, const char *formulation)
+{
+    const size_t n = (size_t)lw_model_joint_count(model);
+    lw_options options;
+    lw_error error;
+    lw_sim *sim;
+    const lw_observation *o;
+    unsigned char *copy = calloc(n, 1);
+    assert_non_null(copy);
+    lw_options_default(&options);
+    lwt_set(&options, "formulation", formulation);
+    lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error), &error);
+    assert_int_equal(lw_sim_observe(sim, LW_OBSERVE_REACTION, &o), LW_OK);
+    memcpy(copy, o->reaction_undetermined, n);
+    lw_sim_destroy(sim);
+    return copy;
+}
+
+// `rcr` has them from the planes, `dca` from null vectors.
+static int same_components(const lw_model *model)
+{
+    unsigned char *planes = undetermined(model, "rcr"), *numbers = undetermined(model, "dca");
+    int open = 0;
+    for (int j = 0; j < lw_model_joint_count(model); j++) {
+        if (planes[j] != numbers[j])
+            fail_msg("joint %d: components %x by planes, %x by null vectors", j, planes[j],
+                     numbers[j]);
+        open += planes[j] != 0;
+    }
+    free(planes);
+    free(numbers);
+    return open;
+}
+
+static void reactions_have_the_components_of_null_vectors(void **state)
+{
+    (void)state;
+    int tried = 0, partly = 0;
+    LWT_FOR_LOOPS(c, 300, LWT_LOOP_ALL)
+    {
+        const int planar = planar_rows(c.model);
+        if (planar == 0 || planar != c.nredundant) continue;
+        const int open = same_components(c.model);
+        assert_true(open > 1);
+        tried++;
+        partly += open < lw_model_joint_count(c.model);
+    }
+    assert_true(tried > 20);
+    assert_true(partly > 20);
+    for (int guide = 0; guide < 2; guide++) {
+        lw_model *model = slider(0, guide);
+        assert_int_equal(same_components(model), 4);
+        unsigned char found[4];
+        assert_int_equal(lwi_planar_undetermined(model, NULL, found), LW_OK);
+        for (int j = 0; j < 3; j++) assert_int_equal(found[j], 1 << 2 | 1 << 3 | 1 << 4);
+        if (!guide) assert_int_equal(found[3], 1 << 2 | 1 << 3 | 1 << 4);
+        lw_model_destroy(model);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -178,6 +240,7 @@ int main(void)
         cmocka_unit_test(axes_have_to_be_parallel),
         cmocka_unit_test(ranks_of_all_parts_are_generic),
         cmocka_unit_test(a_change_point_is_no_generic_start),
+        cmocka_unit_test(reactions_have_the_components_of_null_vectors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -190,9 +190,9 @@ static lw_status know_generic(const rank_search *l, bool *known)
     return LW_OK;
 }
 
-static lw_status find_ranks(rank_search *l, lwi_shared *shared, int *start_rank)
+// known: out, whether the dependent rows are those of loops in planes alone.
+static lw_status find_ranks(rank_search *l, lwi_shared *shared, int *start_rank, bool *known)
 {
-    bool known;
     // [rad], or lengths of the mechanism: large enough to leave a singular position, where pivots grow with the
     // step; small enough for h^2 to be well below h
     static const double sizes[NEARBY] = {0.02, 0.03};
@@ -204,14 +204,14 @@ static lw_status find_ranks(rank_search *l, lwi_shared *shared, int *start_rank)
     keep_largest_ranks(l);
     *start_rank = lwi_rcr_rank(l->e);
     memcpy(l->closed, model->tree_q0, nq * sizeof(double));
-    TRY(know_generic(l, &known));
-    const int nearby = l->cut->m && !known ? NEARBY : 0;
+    TRY(know_generic(l, known));
+    const int nearby = l->cut->m && !*known ? NEARBY : 0;
     for (int i = 0; i < nearby; i++) {
         memcpy(l->nearby + (size_t)i * nq, model->tree_q0, nq * sizeof(double));
         step_along_motions(l, i, sizes[i], l->nearby + (size_t)i * nq);
     }
-    bool confirmed = known; // the ranks at the start are those of a configuration nearby
-    bool any = known;
+    bool confirmed = *known; // the ranks at the start are those of a configuration nearby
+    bool any = *known;
     for (int i = 0; i < nearby && !confirmed; i++) {
         memcpy(l->q, l->nearby + (size_t)i * nq, nq * sizeof(double));
         // 0.2: between h and 1
@@ -222,7 +222,7 @@ static lw_status find_ranks(rank_search *l, lwi_shared *shared, int *start_rank)
         confirmed = !keep_largest_ranks(l) && i == 0;
         memcpy(l->closed, l->q, nq * sizeof(double));
     }
-    if ((!any || model->driven) && !known && *start_rank < l->cut->m)
+    if ((!any || model->driven) && !*known && *start_rank < l->cut->m)
         TRY(search_as_others(l, shared));
     for (int k = 0; k < model->nnode; k++) l->e->node[k].rank = l->max_rank[k];
     LWI_ASSERT(lwi_rcr_rank(l->e) >= 0 && lwi_rcr_rank(l->e) <= l->cut->m);
@@ -258,7 +258,8 @@ lw_status lwi_rcr_find_ranks(lwi_rcr *e, lwi_cut *cut, lwi_tree_work *tree, lwi_
                      .error = error};
     if (!l.q || !l.nearby || !l.closed || !l.du || !l.still || !l.max_rank) return LW_ERR_MEMORY;
     int start_rank = 0;
-    lw_status status = find_ranks(&l, shared, &start_rank);
+    bool known = false;
+    lw_status status = find_ranks(&l, shared, &start_rank, &known);
     *reactions = NULL;
     if (status == LW_OK && shared) {
         const lwi_motion closed = lwi_cut_motion(tree);
@@ -266,7 +267,7 @@ lw_status lwi_rcr_find_ranks(lwi_rcr *e, lwi_cut *cut, lwi_tree_work *tree, lwi_
         status = lwi_shared_keep_ranks(shared, e->model, cut->m - start_rank, redundant, &closed);
     }
     if (status == LW_OK && lwi_rcr_rank(e) < cut->m) // redundant rows
-        status = lwi_rcr_reactions_create(e->model, tree, arena, reactions);
+        status = lwi_rcr_reactions_create(e->model, tree, known, arena, reactions);
     memcpy(tree->joint_q, e->model->q0, (size_t)e->model->nq * sizeof(double));
     if (status == LW_OK) status = try_choices(&l);
     lwi_release(l.allocator, e->pool);

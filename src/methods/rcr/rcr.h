@@ -209,8 +209,10 @@ void lwi_rcr_rotors_impulses(const lwi_rcr *e, int loop, const double *qd, doubl
 // -------------------------------------------------------------- reactions (reactions.c)
 
 /** Memory, and which components of reactions are not unique at the configuration of the tree, which is closed
- *  to round-off.      @return LW_ERR_MEMORY */
-lw_status lwi_rcr_reactions_create(const lw_model *model, const lwi_tree_work *tree,
+ *  to round-off.
+ *  @param planar  no rows depend but those of loops in planes (kinematics/planar_rows.h)
+ *  @return LW_ERR_MEMORY */
+lw_status lwi_rcr_reactions_create(const lw_model *model, const lwi_tree_work *tree, bool planar,
                                    lwi_arena *arena, lwi_rcr_reactions **reactions);
 /** Reactions of all joints that are not rigidly merged, with minimum norm over forces [N], torques [N m] and
  *  multipliers of couplings.  After lwi_tree_newton_euler, with tree->wrench

@@ -3,6 +3,7 @@
 // Reactions lambda of all joints balance the remaining forces f on the bodies, J' lambda = f.  Those of minimum
 // norm over the rows of all joints and couplings, and which components are unique: system/min_norm.h.
 #include "base/assert.h"
+#include "kinematics/planar_rows.h"
 #include "methods/rcr/rcr.h"
 #include "system/min_norm.h"
 #include "system/system.h"
@@ -99,7 +100,7 @@ static void find_undetermined(const lw_model *model, lwi_rcr_reactions *r, const
     }
 }
 
-lw_status lwi_rcr_reactions_create(const lw_model *model, const lwi_tree_work *tree,
+lw_status lwi_rcr_reactions_create(const lw_model *model, const lwi_tree_work *tree, bool planar,
                                    lwi_arena *arena, lwi_rcr_reactions **out)
 {
     const int count = count_of(model);
@@ -124,7 +125,10 @@ lw_status lwi_rcr_reactions_create(const lw_model *model, const lwi_tree_work *t
     make_graph(model, r, &motion, edge);
     const lwi_plan_graph graph = {.nbody = model->nnode, .nedge = count, .edge = edge};
     TRY(lwi_min_norm_create(&graph, arena, &r->min_norm));
-    if (factor(model, r, 0, &motion)) find_undetermined(model, r, &motion);
+    if (planar)
+        TRY(lwi_planar_undetermined(model, &arena->allocator, r->undetermined));
+    else if (factor(model, r, 0, &motion))
+        find_undetermined(model, r, &motion);
     *out = r;
     return LW_OK;
 }
