@@ -11,6 +11,32 @@ typedef struct lwi_body_sums {
     double kinetic, momentum[3], angular_momentum[3];
 } lwi_body_sums;
 
+/** Functions of tree.c and rnea.c, three components of a vector at once. */
+typedef struct lwi_link_kernels {
+    /** lwi_link_position and, with v, lwi_link_rates of nodes k, k + 1, ... below `end`, up to the first that is no
+     *  hinge or is driven.  @return that node or `end` */
+    int (*hinges)(const lw_model *model, lwi_link *link, int k, int end, const double *q,
+                  const double *v);
+    /** lwi_tree_world_of */
+    void (*world)(const lw_model *model, const lwi_link *link, int first, int end, double (*R)[9],
+                  double (*r)[3]);
+    /** lwi_tree_velocity_of */
+    void (*velocities)(const lw_model *model, const lwi_link *link, int first, int end,
+                       const double *v, double (*V)[6]);
+    /** A of nodes as lwi_tree_accelerations, ending as `hinges` does. */
+    int (*accelerations)(const lw_model *model, const lwi_link *link, int k, int end,
+                         const double (*V)[6], const double *v, const double *vdot, double (*A)[6]);
+    /** Adds F of nodes end - 1 to first + 1 to that of their parents. */
+    void (*wrenches)(const lw_model *model, const lwi_link *link, int first, int end,
+                     double (*F)[6]);
+    /** lwi_tree_place_body of all these nodes */
+    void (*place)(const lw_model *model, int first, int end, const double (*R)[9],
+                  const double (*r)[3], double (*body_R)[9], double (*body_r)[3]);
+    /** lwi_tree_body_velocities_of, both */
+    void (*body_velocities)(const lw_model *model, int first, int end, const double (*R)[9],
+                            const double (*V)[6], double (*body_v)[3], double (*body_w)[3]);
+} lwi_link_kernels;
+
 typedef struct lwi_observe_kernels {
     int width; ///< lanes
     /** largest[0 to levels - 1] := the maximum of itself and the residuals of the rows of joint[0 to width - 1], which
@@ -27,15 +53,8 @@ typedef struct lwi_observe_kernels {
     /** Adds those of bodies first, first + 1, ..., `count` of them and `width` at most, in this order. */
     void (*energies)(const lw_model *model, const lwi_snapshot *snapshot, int first, int count,
                      lwi_body_sums *sums);
-    /** lwi_tree_world_of; NULL in builds of one lane. */
-    void (*world)(const lw_model *model, const lwi_link *link, int first, int end, double (*R)[9],
-                  double (*r)[3]);
-    /** lwi_tree_velocity_of; NULL in builds of one lane. */
-    void (*velocities)(const lw_model *model, const lwi_link *link, int first, int end,
-                       const double *v, double (*V)[6]);
-    /** Adds F of nodes end - 1 to first + 1 to that of their parents; NULL in builds of one lane. */
-    void (*wrenches)(const lw_model *model, const lwi_link *link, int first, int end,
-                     double (*F)[6]);
+    bool (*finite)(const double *x, int n); ///< are they all?
+    lwi_link_kernels links;                 ///< NULL in builds of one lane
 } lwi_observe_kernels;
 
 /** The kernels of a width: 1, 4, 8, or 0 for the widest; NULL if the processor does not support it. */

@@ -189,8 +189,13 @@ static void general_rates(const lw_model *model, const lwi_node *node, double t,
 {
     joint_state s;
     double Sdot[LW_JOINT_MAX_NV][6], own[6] = {0}, sigma[6], c[6];
-    eval_joint(model, node, t, link, &s);
     node->type->subspace_rate(node->par, link->q, link->u, Sdot);
+    if (!node->reversed && !node->driven) { // without mount
+        v6_zero(link->sigma_dot);
+        for (int j = 0; j < node->nv; j++) v6_copy(link->Sdot[j], Sdot[node->column[j]]);
+        return;
+    }
+    eval_joint(model, node, t, link, &s);
     for (int i = 0; i < node->type->nv; i++) v6_axpy(own, link->u[i], s.S[i]);
 
     motion_cross(c, own, s.mounted);
@@ -253,10 +258,28 @@ int lwi_tree_common_node(const lw_model *model, int a, int b)
     return a;
 }
 
+// NULL: none.
+static const lwi_link_kernels *link_kernels(void)
+{
+    const lwi_observe_kernels *kernels = lwi_observe_kernels_of(0);
+    return kernels && kernels->links.hinges ? &kernels->links : NULL;
+}
+
+void lwi_tree_links_of(const lw_model *model, double t, int first, int end, const double *q,
+                       const double *v, lwi_link *link)
+{
+    const lwi_link_kernels *kernels = link_kernels();
+    for (int k = first; k < end; k++) {
+        if (kernels && (k = kernels->hinges(model, link, k, end, q, v)) >= end) return;
+        const lwi_node *node = &model->node[k];
+        lwi_link_position(model, k, t, q + node->iq, &link[k]);
+        if (v) lwi_link_rates(model, k, t, v + node->iv, &link[k]);
+    }
+}
+
 void lwi_tree_position(const lw_model *model, double t, const double *q, lwi_link *link)
 {
-    for (int k = 0; k < model->nnode; k++)
-        lwi_link_position(model, k, t, q + model->node[k].iq, &link[k]);
+    lwi_tree_links_of(model, t, 0, model->nnode, q, NULL, link);
 }
 
 void lwi_tree_rates(const lw_model *model, double t, const double *v, lwi_link *link)
@@ -289,8 +312,8 @@ void lwi_tree_world(const lw_model *model, const lwi_link *link, double (*R)[9],
 void lwi_tree_world_of(const lw_model *model, const lwi_link *link, int first, int end,
                        double (*R)[9], double (*r)[3])
 {
-    const lwi_observe_kernels *kernels = lwi_observe_kernels_of(0);
-    if (kernels && kernels->world) {
+    const lwi_link_kernels *kernels = link_kernels();
+    if (kernels) {
         kernels->world(model, link, first, end, R, r);
         return;
     }
@@ -316,8 +339,8 @@ void lwi_tree_velocity(const lw_model *model, const lwi_link *link, const double
 void lwi_tree_velocity_of(const lw_model *model, const lwi_link *link, int first, int end,
                           const double *v, double (*V)[6])
 {
-    const lwi_observe_kernels *kernels = lwi_observe_kernels_of(0);
-    if (kernels && kernels->velocities) {
+    const lwi_link_kernels *kernels = link_kernels();
+    if (kernels) {
         kernels->velocities(model, link, first, end, v, V);
         return;
     }
@@ -349,9 +372,13 @@ void lwi_tree_bodies(const lw_model *model, const double (*R)[9], const double (
                      const double (*V)[6], double (*body_R)[9], double (*body_r)[3],
                      double (*body_v)[3], double (*body_w)[3])
 {
+    const lwi_link_kernels *kernels = link_kernels();
     LWI_ASSERT(V || (!body_v && !body_w));
-    for (int k = 0; k < model->nnode; k++)
-        lwi_tree_place_body(model, k, R[k], r[k], body_R, body_r);
+    if (kernels)
+        kernels->place(model, 0, model->nnode, R, r, body_R, body_r);
+    else
+        for (int k = 0; k < model->nnode; k++)
+            lwi_tree_place_body(model, k, R[k], r[k], body_R, body_r);
     lwi_tree_body_velocities(model, R, V, body_R, body_r, body_v, body_w);
 }
 
@@ -367,6 +394,11 @@ void lwi_tree_body_velocities_of(const lw_model *model, const double (*R)[9], co
                                  int first, int end, double (*body_v)[3], double (*body_w)[3])
 {
     double c[3];
+    const lwi_link_kernels *kernels = link_kernels();
+    if (kernels && body_v && body_w) {
+        kernels->body_velocities(model, first, end, R, V, body_v, body_w);
+        return;
+    }
     for (int k = first; (body_v || body_w) && k < end; k++) {
         const lwi_node *node = &model->node[k];
         const int b = node->body;

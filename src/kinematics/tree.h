@@ -24,6 +24,9 @@ typedef struct lwi_link {
 
 /** Pose of every node, S and sigma, from the free coordinates.  link [nnode]. */
 void lwi_tree_position(const lw_model *model, double t, const double *q, lwi_link *link);
+/** The same of nodes first to end - 1 and, with v, lwi_tree_rates.  @param v  free speeds; NULL: positions alone */
+void lwi_tree_links_of(const lw_model *model, double t, int first, int end, const double *q,
+                       const double *v, lwi_link *link);
 /** Sdot and sigma_dot from the free speeds; after lwi_tree_position at the same t and q. */
 void lwi_tree_rates(const lw_model *model, double t, const double *v, lwi_link *link);
 /** The same for one node (for recursions that compute u on the way): `link` is the node's own,

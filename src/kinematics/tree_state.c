@@ -297,11 +297,11 @@ typedef struct placing {
 static void place_nodes(void *user, int first, int end)
 {
     const placing *of = user;
-    for (int k = first; k < end; k++) {
-        const lwi_node *node = &of->model->node[k];
-        if (of->q) lwi_link_position(of->model, k, of->t, of->q + node->iq, &of->link[k]);
-        if (of->v) lwi_link_rates(of->model, k, of->t, of->v + node->iv, &of->link[k]);
-    }
+    if (of->q)
+        lwi_tree_links_of(of->model, of->t, first, end, of->q, of->v, of->link);
+    else
+        for (int k = first; k < end; k++)
+            lwi_link_rates(of->model, k, of->t, of->v + of->model->node[k].iv, &of->link[k]);
 }
 
 void lwi_tree_place(const lw_model *model, lwi_tree_work *work, double t, const double *q)

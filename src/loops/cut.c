@@ -41,8 +41,7 @@ void lwi_cut_read(const lwi_cut *cut, lwi_tree_work *tree, double t, bool place_
 void lwi_cut_place_tree(const lw_model *model, lwi_tree_work *tree, double t, const double *q,
                         const double *v)
 {
-    lwi_tree_position(model, t, q, tree->link);
-    lwi_tree_rates(model, t, v, tree->link);
+    lwi_tree_links_of(model, t, 0, model->nnode, q, v, tree->link);
     lwi_tree_velocity(model, tree->link, v, tree->V);
     lwi_tree_world(model, tree->link, tree->R, tree->r);
     lwi_tree_bodies(model, (const double(*)[9])tree->R, (const double(*)[3])tree->r,

@@ -58,6 +58,11 @@ static INLINE void load_rows(const double *R, row M[3])
 {
     for (int i = 0; i < 3; i++) M[i] = load_four(R + 3 * i);
 }
+// The same with nothing behind it.
+static INLINE void load_matrix(const double *R, row M[3])
+{
+    M[0] = load_four(R), M[1] = load_four(R + 3), M[2] = load_three(R + 6);
+}
 static INLINE void store_rows(double *R, const row M[3])
 {
     store_four(R, M[0]), store_four(R + 3, M[1]), store_three(R + 6, M[2]);

@@ -82,8 +82,8 @@ static bool give_wrenches(void *user, int first, int end)
 {
     const bodies *of = user;
     const lwi_observe_kernels *kernels = of->known ? NULL : lwi_observe_kernels_of(0);
-    if (kernels && kernels->wrenches)
-        kernels->wrenches(of->model, of->work->link, first, end, of->work->F);
+    if (kernels && kernels->links.wrenches)
+        kernels->links.wrenches(of->model, of->work->link, first, end, of->work->F);
     else
         for (int k = end - 1; k > first; k--) give_wrench(user, k);
     return true;
@@ -116,7 +116,13 @@ static void accelerations_of_nodes(void *user, int first, int end)
     const bodies *of = user;
     const double *g = of->model->gravity;
     const double base[6] = {-g[0], -g[1], -g[2]};
+    const lwi_observe_kernels *kernels = lwi_observe_kernels_of(0);
+    const lwi_tree_work *work = of->work;
     for (int k = first; k < end; k++) {
+        if (kernels && kernels->links.accelerations)
+            k = kernels->links.accelerations(of->model, work->link, k, end,
+                                             (const double(*)[6])work->V, of->v, of->vdot, work->A);
+        if (k >= end) return;
         const int parent = of->model->node[k].parent;
         const lwi_link *link = &of->work->link[k];
         LWI_ASSERT(parent < k);

@@ -172,6 +172,89 @@ static void bodies_in_lanes_change_no_bit(void **state)
     }
 }
 
+// Links of hinges, poses and velocities of bodies.
+static void links_and_bodies_have_the_same_bits(const lwt_tree *c, const lwi_link_kernels *kernels,
+                                                const double (*R)[9], const double (*r)[3],
+                                                const double (*V)[6], const lwi_tree_work *tree,
+                                                lwi_arena *arena)
+{
+    const lw_model *model = c->model;
+    const size_t nbody = (size_t)model->nbody;
+    lwi_snapshot m, plain;
+    lwi_link *link = LWI_PUSH(arena, lwi_link, model->nnode);
+    assert_int_equal(lwi_snapshot_create(model, arena, &m), LW_OK);
+    assert_int_equal(lwi_snapshot_create(model, arena, &plain), LW_OK);
+    assert_non_null(link);
+    for (int k = 0; k < model->nnode; k++) {
+        const bool hinge = model->node[k].type->id == LW_JOINT_REVOLUTE && !model->node[k].driven;
+        double speed[3];
+        assert_int_equal(kernels->hinges(model, link, k, k + 1, c->q, c->v), hinge ? k + 1 : k);
+        if (hinge) {
+            lwi_link one = link[k];
+            lwi_link_position(model, k, c->t, c->q + model->node[k].iq, &one);
+            lwi_link_rates(model, k, c->t, c->v + model->node[k].iv, &one);
+            assert_memory_equal(&link[k], &one, sizeof one);
+            assert_memory_equal(&link[k], &tree->link[k], sizeof one);
+        }
+        lwi_tree_place_body(model, k, R[k], r[k], plain.R, plain.r);
+        const int b = model->node[k].body;
+        v3_cross(speed, V[k] + 3, model->node[k].c_r);
+        v3_add(speed, speed, V[k]);
+        m3_mul_v(plain.v[b], R[k], speed);
+        m3_mul_v(plain.w[b], R[k], V[k] + 3);
+    }
+    kernels->place(model, 0, model->nnode, R, r, m.R, m.r);
+    kernels->body_velocities(model, 0, model->nnode, R, V, m.v, m.w);
+    assert_memory_equal(m.R, plain.R, nbody * sizeof *m.R);
+    assert_memory_equal(m.r, plain.r, nbody * sizeof *m.r);
+    assert_memory_equal(m.v, plain.v, nbody * sizeof *m.v);
+    assert_memory_equal(m.w, plain.w, nbody * sizeof *m.w);
+}
+
+// Of hinges; those of other joints are there before.
+static void accelerations_have_the_same_bits(const lwt_tree *c, const lwi_link_kernels *kernels,
+                                             lwi_tree_work *tree)
+{
+    const lw_model *model = c->model;
+    const double *g = model->gravity, base[6] = {-g[0], -g[1], -g[2]};
+    lwi_tree_accelerations(model, tree, c->v, c->v);
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        double A[6], bias[6];
+        motion_to(A, tree->link[k].R, tree->link[k].r,
+                  node->parent < 0 ? base : tree->A[node->parent]);
+        lwi_tree_bias(model, k, tree, c->v, bias);
+        v6_add(A, A, bias);
+        for (int j = 0; j < node->nv; j++) v6_axpy(A, c->v[node->iv + j], tree->link[k].S[j]);
+        assert_memory_equal(tree->A[k], A, sizeof A);
+        v6_zero(tree->A[k]);
+        const int next = kernels->accelerations(model, tree->link, k, k + 1,
+                                                (const double(*)[6])tree->V, c->v, c->v, tree->A);
+        assert_memory_equal(tree->A[k], A, next > k ? sizeof A : 0);
+        v6_copy(tree->A[k], A);
+    }
+}
+
+// One number that is not finite is found anywhere.
+static void numbers_that_are_not_finite_are_found(void **state)
+{
+    (void)state;
+    double x[40];
+    for (int width = 1; width <= LWI_LANES; width *= 2) {
+        const lwi_observe_kernels *kernels = lwi_observe_kernels_of(width);
+        for (int n = 0; kernels && n <= 40; n++) {
+            for (int i = 0; i < n; i++) x[i] = i % 2 ? -1e308 : 1e308;
+            assert_true(kernels->finite(x, n));
+            for (int i = 0; i < n; i++) {
+                const double keep = x[i], wrong[] = {NAN, INFINITY, -INFINITY};
+                x[i] = wrong[i % 3];
+                assert_false(kernels->finite(x, n));
+                x[i] = keep;
+            }
+        }
+    }
+}
+
 // World frames, velocities and sums of wrenches by rows: those of their definitions, of all bits.
 static void links_by_rows_change_no_bit(void **state)
 {
@@ -211,14 +294,18 @@ static void links_by_rows_change_no_bit(void **state)
         }
         for (int width = 1; width <= LWI_LANES; width *= 2) {
             const lwi_observe_kernels *kernels = lwi_observe_kernels_of(width);
-            if (!kernels || !kernels->world) continue;
-            kernels->world(model, tree.link, 0, model->nnode, tree.R, tree.r);
-            kernels->velocities(model, tree.link, 0, model->nnode, c.v, tree.V);
+            if (!kernels || !kernels->links.world) continue;
+            kernels->links.world(model, tree.link, 0, model->nnode, tree.R, tree.r);
+            kernels->links.velocities(model, tree.link, 0, model->nnode, c.v, tree.V);
             assert_memory_equal(tree.R, R, n * sizeof *R);
             assert_memory_equal(tree.r, r, n * sizeof *r);
             assert_memory_equal(tree.V, V, n * sizeof *V);
+            links_and_bodies_have_the_same_bits(&c, &kernels->links, (const double(*)[9])R,
+                                                (const double(*)[3])r, (const double(*)[6])V, &tree,
+                                                &arena);
+            accelerations_have_the_same_bits(&c, &kernels->links, &tree);
             memcpy(tree.F, F, n * sizeof *F);
-            kernels->wrenches(model, tree.link, 0, model->nnode, tree.F);
+            kernels->links.wrenches(model, tree.link, 0, model->nnode, tree.F);
             memcpy(V, F, n * sizeof *F);
             for (int k = model->nnode - 1; k > 0; k--)
                 if (model->node[k].parent >= 0)
@@ -865,6 +952,7 @@ int main(void)
         cmocka_unit_test(residuals_vanish_on_the_constraints),
         cmocka_unit_test(bodies_in_lanes_change_no_bit),
         cmocka_unit_test(links_by_rows_change_no_bit),
+        cmocka_unit_test(numbers_that_are_not_finite_are_found),
         cmocka_unit_test(sums_and_reactions_in_lanes_change_no_bit),
         cmocka_unit_test(largest_residuals_are_those_of_joints),
         cmocka_unit_test(residuals_differentiate_each_other),

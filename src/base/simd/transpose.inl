@@ -2,6 +2,8 @@
 //
 // In:  WIDTH, INLINE, ZERO.
 #if WIDTH == 1
+typedef double stored_unaligned;
+
 static INLINE void from_rows(const double *const *from, int n, real *to)
 {
     for (int i = 0; i < n; i++) to[i] = from[0][i];

@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "io/result/columns.h"
 #include "io/result/measures.h"
+#include "kinematics/kernels.h"
 #include "spatial/rotation.h"
 
 #include <string.h>
@@ -83,6 +84,8 @@ static void fill_run(const lwi_result_run *run, const lwi_result_values *values,
 // x - x is 0 if x is finite, otherwise NaN.  Four sums without a branch, for vector instructions.
 static bool all_finite(const double *x, int n)
 {
+    const lwi_observe_kernels *kernels = lwi_observe_kernels_of(0);
+    if (kernels) return kernels->finite(x, n);
     double sum[4] = {0};
     int i = 0;
     for (; i + 4 <= n; i += 4)

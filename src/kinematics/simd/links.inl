@@ -1,9 +1,61 @@
-// links.inl -- world frames and velocities of link frames, sums of wrenches: one node after the other, three components
-// side by side.
+// links.inl -- links of hinges, world frames and velocities of link frames and bodies, sums of wrenches: one node after
+// the other, three components side by side.
 //
 // The operations are those of the generic functions (tree.c, rnea.c), one by one and none fused: the same bits.
 //
-// Input: the links; what precedes node `first` is known.  Output: R and r, or V, of nodes first to end - 1; F.
+// Input: the links; what precedes node `first` is known.  Output: R and r, V, or F of nodes first to end - 1.
+
+static INLINE void store_zeros(double *x)
+{
+    store_four(x, all(0));
+    x[4] = x[5] = 0;
+}
+
+// As lwi_link_position and lwi_link_rates of a hinge: (c, s, 0) and (-s, c, 0) against the rows of X, z is that of X.
+static int hinges(const lw_model *model, lwi_link *link, int k, int end, const double *q,
+                  const double *v)
+{
+    for (; k < end; k++) {
+        const lwi_node *node = &model->node[k];
+        lwi_link *to = &link[k];
+        if (node->type->id != LW_JOINT_REVOLUTE || node->driven) return k;
+        const double angle = q[node->iq], c = cos(angle),
+                     s = node->reversed ? -sin(angle) : sin(angle);
+        const row cosines = all(c), sines = {s, -s, 0, 0};
+        row R[3];
+        load_rows(node->X_R, R); // X_r is behind X_R
+        for (int i = 0; i < 3; i++)
+            R[i] = __builtin_shufflevector(R[i] * cosines + PICK(R[i], 1, 0, 0) * sines, R[i], 0, 1,
+                                           6, 6);
+        store_rows(to->R, R);
+        v3_copy(to->r, node->X_r);
+        store_zeros(to->sigma);
+        store_zeros(to->S[0]);
+        to->S[0][5] = node->reversed ? -1 : 1;
+        to->q[0] = angle;
+        if (!v) continue;
+        to->u[0] = v[node->iv];
+        store_zeros(to->Sdot[0]);
+        store_zeros(to->sigma_dot);
+    }
+    return k;
+}
+
+// As lwi_tree_place_body.
+static void place(const lw_model *model, int first, int end, const double (*R)[9],
+                  const double (*r)[3], double (*body_R)[9], double (*body_r)[3])
+{
+    for (int k = first; k < end; k++) {
+        const lwi_node *node = &model->node[k];
+        row link[3], own[3], to[3], T[3];
+        load_matrix(R[k], link);
+        row_transpose(link, T);
+        load_rows(node->c_R, own);
+        for (int i = 0; i < 3; i++) to[i] = product(R[k], i, own);
+        store_rows(body_R[node->body], to);
+        store_three(body_r[node->body], combine(T, load_three(node->c_r)) + load_three(r[k]));
+    }
+}
 
 static void world(const lw_model *model, const lwi_link *link, int first, int end, double (*R)[9],
                   double (*r)[3])
@@ -48,6 +100,37 @@ static void velocities(const lw_model *model, const lwi_link *link, int first, i
     }
 }
 
+// a x (0, 0, rate)
+static INLINE row cross_axis(row a, double rate)
+{
+    const row zero = all(0), b = a * all(rate);
+    return __builtin_shufflevector(__builtin_shufflevector(b, -b, 1, 4, 2, 3), zero, 0, 1, 4, 4);
+}
+
+// As lwi_tree_accelerations of hinges: c is that of lwi_tree_bias.
+static int accelerations(const lw_model *model, const lwi_link *link, int k, int end,
+                         const double (*V)[6], const double *v, const double *vdot, double (*A)[6])
+{
+    const double *g = model->gravity;
+    for (; k < end; k++) {
+        const lwi_node *node = &model->node[k];
+        row R[3], lin = {-g[0], -g[1], -g[2], 0}, ang = all(0);
+        if (node->type->id != LW_JOINT_REVOLUTE || node->driven) return k;
+        if (node->parent >= 0)
+            lin = load_four(A[node->parent]), ang = load_three(A[node->parent] + 3);
+        load_rows(link[k].R, R);
+        row_motion_to(R, load_four(link[k].r), &lin, &ang);
+        const double rate = v[node->iv] * link[k].S[0][5];
+        const row c = cross_axis(load_four(V[k]), rate),
+                  al = cross_axis(load_three(V[k] + 3), rate);
+        lin = lin + c + all(vdot[node->iv]) * load_four(link[k].S[0]);
+        ang = ang + al + all(vdot[node->iv]) * load_four(link[k].S[0] + 3);
+        store_four(A[k], lin);
+        store_three(A[k] + 3, ang);
+    }
+    return k;
+}
+
 static void wrenches(const lw_model *model, const lwi_link *link, int first, int end,
                      double (*F)[6])
 {
@@ -64,5 +147,20 @@ static void wrenches(const lw_model *model, const lwi_link *link, int first, int
         const row sum = load_three(to + 3) + torque;
         store_four(to, load_four(to) + force);
         store_three(to + 3, sum);
+    }
+}
+
+// As lwi_tree_body_velocities_of.
+static void body_velocities(const lw_model *model, int first, int end, const double (*R)[9],
+                            const double (*V)[6], double (*body_v)[3], double (*body_w)[3])
+{
+    for (int k = first; k < end; k++) {
+        const lwi_node *node = &model->node[k];
+        const row lin = load_four(V[k]), ang = load_three(V[k] + 3);
+        row link[3], T[3];
+        load_matrix(R[k], link);
+        row_transpose(link, T);
+        store_three(body_v[node->body], combine(T, row_cross(ang, load_three(node->c_r)) + lin));
+        store_three(body_w[node->body], combine(T, ang));
     }
 }

@@ -18,12 +18,35 @@
 #if WIDEST > 1
 #include "spatial/rows.inl"
 #include "kinematics/simd/links.inl"
-#define ROWS world, velocities, wrenches
+#define ROWS                                                                                       \
+    {                                                                                              \
+        hinges, world, velocities, accelerations, wrenches, place, body_velocities                 \
+    }
 #else
-#define ROWS NULL, NULL, NULL
+#define ROWS                                                                                       \
+    {                                                                                              \
+        0                                                                                          \
+    }
 #endif
+
+// x 0 is 0 if x is finite, otherwise no number.
+static bool finite(const double *x, int n)
+{
+    real sum[2] = {ZERO, ZERO};
+    double lane[WIDTH], rest = 0;
+    int i = 0;
+    for (; i + 2 * WIDTH <= n; i += 2 * WIDTH)
+        for (int k = 0; k < 2; k++)
+            MORE(sum[k], *(const stored_unaligned *)(x + i + k * WIDTH), ZERO);
+    for (; i < n; i++) rest += x[i] * 0;
+    sum[0] += sum[1];
+    memcpy(lane, &sum[0], sizeof lane);
+    for (int l = 0; l < WIDTH; l++) rest += lane[l];
+    return rest == 0;
+}
 
 #define TABLE_3(isa) lwi_observe_kernels_##isa
 #define TABLE_2(isa) TABLE_3(isa)
 extern const lwi_observe_kernels TABLE_2(ISA);
-const lwi_observe_kernels TABLE_2(ISA) = {WIDTH, residuals, bodies, reactions, energies, ROWS};
+const lwi_observe_kernels TABLE_2(ISA) = {WIDTH,    residuals, bodies, reactions,
+                                          energies, finite,    ROWS};

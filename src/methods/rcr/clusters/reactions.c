@@ -25,6 +25,7 @@
 
 #include "base/assert.h"
 #include "base/block_cholesky.h"
+#include "kinematics/kernels.h"
 
 #include <math.h>
 #include <string.h>
@@ -285,9 +286,14 @@ static double column_of_speed(const lwi_cluster_reactions *r, const lwi_tree_wor
     const lwi_node *node = &r->model->node[k];
     const rows *of = &r->rows[loop];
     const double *S = tree->link[k].S[iv - node->iv], *F = reaction[node->joint];
-    double v[3], turn[3], arm[3], at[3];
-    m3_mul_v(v, tree->R[k], S);
-    m3_mul_v(turn, tree->R[k], S + 3);
+    const double *R = tree->R[k];
+    double v[3] = {0}, turn[3], arm[3], at[3];
+    if (lwi_joint_is_hinge(node->type)) {
+        v3_set(turn, S[5] * R[2], S[5] * R[5], S[5] * R[8]);
+    } else {
+        m3_mul_v(v, R, S);
+        m3_mul_v(turn, R, S + 3);
+    }
     v3_sub(arm, r->point[k], tree->r[k]);
     v3_cross(at, turn, arm);
     v3_add(at, at, v);
@@ -577,6 +583,8 @@ bool lwi_cluster_reactions_find(lwi_cluster_reactions *r, const lwi_clusters *c,
     for (int k = 0; k < r->model->nnode; k++)
         if (r->model->node[k].joint >= 0)
             remove_efforts(r, tree, k, reaction[r->model->node[k].joint]);
+    const lwi_observe_kernels *kernels = r->model->nmerged ? NULL : lwi_observe_kernels_of(0);
+    if (kernels) return kernels->finite(reaction[0], 6 * r->model->njoint);
     for (int j = 0; j < r->model->njoint; j++)
         for (int i = 0; i < 6 && !r->model->joint[j].merged; i++)
             sum += reaction[j][i] - reaction[j][i];
