@@ -60,23 +60,25 @@ void lwi_sim_release_passage(lw_sim *sim)
 
 // ------------------------------------------------------------------------------------------- sines
 
-// Half of the sine on the step across that the state follows, interpolated between its nodes; 0: it follows none, or begins
-// at the position.  With the sign of the distance from the position it is a smooth function of time.
-static double bound_on_path(const lw_sim *sim, double t)
+// The sine on the step across that the state follows, interpolated between its nodes, and its rate; false: it follows none,
+// or begins at the position.  With the sign of the distance from the position it is a smooth function of time.
+static bool find_on_path(const lw_sim *sim, double t, double *sine, double *slope)
 {
     const lwi_crossing *c = &sim->crossing;
     const lwi_gauss_rule *rule = &sim->passage.gauss.rule6;
-    if (!c->active || c->started || !(t < c->end)) return 0;
+    if (!c->active || c->started || !(t < c->end)) return false;
     const lwi_crossing_path *path = &c->best;
     const lwi_crossing_piece *piece = &path->piece[path->npiece - 1];
     const double at = (t - piece->t) / piece->h, middle = (path->position - piece->t) / piece->h;
-    if (!(at >= rule->c[0] && at <= rule->c[rule->stages - 1])) return 0;
+    if (!(at >= rule->c[0] && at <= rule->c[rule->stages - 1])) return false;
     int i = 0;
     while (at > rule->c[i + 1]) i++;
     const double below = copysign(path->sine_at[i], rule->c[i] - middle);
     const double above = copysign(path->sine_at[i + 1], rule->c[i + 1] - middle);
     const double part = (at - rule->c[i]) / (rule->c[i + 1] - rule->c[i]);
-    return 0.5 * fabs(below + part * (above - below));
+    *sine = below + part * (above - below);
+    *slope = (above - below) / ((rule->c[i + 1] - rule->c[i]) * piece->h);
+    return true;
 }
 
 // Sines decrease by less than one per radian.  Without knowledge, 0.
@@ -85,7 +87,8 @@ static double lower_bound(const lw_sim *sim, const lwi_snapshot *m, double rate)
     const lwi_monitor *monitor = &sim->monitor;
     const lwi_sine *last = &sim->passage.last;
     const lwi_system *s = &monitor->system;
-    double bound = bound_on_path(sim, m->t);
+    double on_path, slope;
+    double bound = find_on_path(sim, m->t, &on_path, &slope) ? 0.5 * fabs(on_path) : 0;
     if (last->valid) bound = fmax(bound, last->sine - lwi_sine_motion(s, last, m, rate));
     const lwi_sine *accepted = &sim->crossing.last;
     if (accepted->valid)
@@ -235,12 +238,17 @@ static void extrapolate(const lwi_passage *p, const lw_model *model, lw_observe 
 
 // ---------------------------------------------------------------------------------------- reactions
 
-// Which way the sine grows, and how fast [1/s]; 0: it does not, or hardly.
+// Which way the sine grows, and how fast [1/s]; 0: it does not, or hardly.  A step across one position has the rate; else motions to
+// both sides show it.
 static double growth(lw_sim *sim, const lwi_snapshot *m, double sine, double rate)
 {
     lwi_passage *p = &sim->passage;
-    double after[2];
+    const lwi_crossing *c = &sim->crossing;
+    double after[2], on_path, along;
     if (!(rate > 0)) return 0;
+    if (c->ngroup == 1 && c->best.npassed == 1 && find_on_path(sim, m->t, &on_path, &along) &&
+        along > 0)
+        return m->t < c->best.position ? -along : along;
     for (int side = 0; side < 2; side++) {
         lwi_gauss_glide(&p->gauss, m, sim->x, (side ? -TRIAL : TRIAL) / rate, sim->inputs);
         after[side] = lwi_sine_at(&sim->monitor, &p->gauss.moved);
