@@ -67,12 +67,12 @@ foreach(isa ${LW_ISA_BUILDS})
     string(TOUPPER ${isa} name)
     set_property(SOURCE src/base/cpu.c src/kinematics/residuals.c src/tree/aba.c src/tree/kernel.c src/elimination/lanes.c
         src/methods/dca/segments/path.c src/methods/index3/lanes.c src/methods/rattle/lanes.c src/methods/rcr/clusters/evaluate.c
-        src/integrate/batch_stepper.c src/tree/derivatives.c
+        src/integrate/batch_stepper.c src/tree/derivatives.c src/loops/row_factor.c
         APPEND PROPERTY COMPILE_DEFINITIONS LWI_HAVE_${name}=1)
     lw_isa_library(${isa} ${LW_SIMD_SOURCES} ${LW_SIMD_LOOPS})
 endforeach()
 if(NOT scalar IN_LIST LW_ISA_BUILDS) # these have no generic code to take instead
-    set_property(SOURCE src/integrate/batch_stepper.c src/tree/derivatives.c APPEND PROPERTY COMPILE_DEFINITIONS LWI_HAVE_SCALAR=1)
+    set_property(SOURCE src/integrate/batch_stepper.c src/tree/derivatives.c src/loops/row_factor.c APPEND PROPERTY COMPILE_DEFINITIONS LWI_HAVE_SCALAR=1)
     lw_isa_library(scalar ${LW_SIMD_LOOPS})
 endif()
 

@@ -30,34 +30,68 @@ void lwi_articulated_give(const lw_model *model, const lwi_tree_work *work, lwi_
     inertia_add_from(&node[own->parent].M, link->R, link->r, &reduced);
 }
 
-void lwi_articulated_inward(const lwi_node *node, const lwi_link *link, lwi_articulated *a,
-                            const double *tau, double f[6], double *e)
+// The function for a number of speeds, with fixed loop lengths for the frequent ones.
+#define OF_SPEEDS(nv, variant)                                                                     \
+    switch (nv) {                                                                                  \
+    case 1:                                                                                        \
+        variant(1);                                                                                \
+        break;                                                                                     \
+    case 2:                                                                                        \
+        variant(2);                                                                                \
+        break;                                                                                     \
+    case 3:                                                                                        \
+        variant(3);                                                                                \
+        break;                                                                                     \
+    default:                                                                                       \
+        variant(nv);                                                                               \
+        break;                                                                                     \
+    }
+#define INLINED static inline __attribute__((always_inline))
+
+INLINED void inward(int nv, const lwi_node *node, const lwi_link *link, lwi_articulated *a,
+                    const double *tau, double f[6], double *e)
 {
     double z[6];
-    LWI_ASSERT(node->nv <= 6);
-    for (int j = 0; j < node->nv; j++) {
+    for (int j = 0; j < nv; j++) {
         const double along = v6_dot(link->S[j], f);
         z[j] = tau ? tau[j] + along : along;
     }
-    cholesky6_forward(a->L, node->nv, z);
-    for (int j = 0; j < node->nv; j++) e[j] = z[j];
+    cholesky6_forward(a->L, nv, z);
+    for (int j = 0; j < nv; j++) e[j] = z[j];
     if (node->parent < 0) return;
-    cholesky6_backward(a->L, node->nv, z);
-    for (int j = 0; j < node->nv; j++) v6_axpy(f, -z[j], a->U[j]);
+    cholesky6_backward(a->L, nv, z);
+    for (int j = 0; j < nv; j++) v6_axpy(f, -z[j], a->U[j]);
+}
+
+void lwi_articulated_inward(const lwi_node *node, const lwi_link *link, lwi_articulated *a,
+                            const double *tau, double f[6], double *e)
+{
+    LWI_ASSERT(node->nv <= 6);
+#define INWARD(nv) inward(nv, node, link, a, tau, f, e)
+    OF_SPEEDS(node->nv, INWARD)
+#undef INWARD
+}
+
+INLINED void outward(int nv, const lwi_link *link, lwi_articulated *a, const double *b,
+                     const double *c, const double *y, double A[6], double *s)
+{
+    for (int j = 0; j < nv; j++) {
+        const double taken = v6_dot(a->U[j], A);
+        s[j] = b ? b[j] - taken : -taken;
+    }
+    cholesky6_forward(a->L, nv, s);
+    for (int j = 0; y && j < nv; j++) s[j] += y[j];
+    cholesky6_backward(a->L, nv, s);
+    if (c) v6_add(A, A, c);
+    for (int j = 0; j < nv; j++) v6_axpy(A, s[j], link->S[j]);
 }
 
 void lwi_articulated_outward(const lwi_node *node, const lwi_link *link, lwi_articulated *a,
                              const double *b, const double *c, const double *y, double A[6],
                              double *s)
 {
-    for (int j = 0; j < node->nv; j++) {
-        const double taken = v6_dot(a->U[j], A);
-        s[j] = b ? b[j] - taken : -taken;
-    }
-    cholesky6_forward(a->L, node->nv, s);
-    for (int j = 0; y && j < node->nv; j++) s[j] += y[j];
-    cholesky6_backward(a->L, node->nv, s);
     LWI_ASSERT(node->nv <= 6);
-    if (c) v6_add(A, A, c);
-    for (int j = 0; j < node->nv; j++) v6_axpy(A, s[j], link->S[j]);
+#define OUTWARD(nv) outward(nv, link, a, b, c, y, A, s)
+    OF_SPEEDS(node->nv, OUTWARD)
+#undef OUTWARD
 }

@@ -6,6 +6,7 @@
 #include "methods/rcr/rcr.h"
 
 #include "base/assert.h"
+#include "methods/rcr/dense_path.h"
 
 void lwi_rcr_force(lwi_rcr *e, const lwi_tree_work *tree, int k, const double wrench[6])
 {
@@ -80,7 +81,10 @@ void lwi_rcr_accelerations(lwi_rcr_work *d, double t)
 
 void lwi_rcr_lambda(lwi_rcr_work *d, double *lambda)
 {
-    if (d->by_dense) return; // computed already
+    if (d->by_dense) {
+        lwi_rcr_dense_multipliers(d->dense, lambda);
+        return;
+    }
     lwi_rcr_multipliers(&d->e);
     for (int r = 0; r < d->cut.m; r++) lambda[r] = -d->e.mu[r] * d->e.length / d->cut.len[r];
 }

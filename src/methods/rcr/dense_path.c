@@ -3,6 +3,7 @@
 #include "methods/rcr/dense_path.h"
 
 #include "base/assert.h"
+#include "loops/row_factor.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,6 +15,8 @@
 struct lwi_rcr_dense {
     lwi_articulated *node; // [nnode]
     lwi_cut cut;           // its rows, with their decomposition
+    bool in_lanes;         // no row is redundant: that of `rows` in its place
+    lwi_row_factor rows;
 };
 
 // ------------------------------------------------------------------------------------------ create
@@ -42,6 +45,8 @@ lw_status lwi_rcr_dense_create(lwi_rcr_work *d, lwi_arena *arena, lwi_rcr_dense 
         lwi_cut_create(model, LWI_CUT_RANK, arena, &d->tree, dense->node, &dense->cut, &error);
     memcpy(d->tree.joint_q, model->q0, (size_t)model->nq * sizeof(double));
     dense->cut.at_rest = d->cut.at_rest;
+    dense->in_lanes = status == LW_OK && dense->cut.rank == dense->cut.m;
+    if (dense->in_lanes) TRY(lwi_row_factor_create(&dense->cut, arena, &dense->rows));
     if (status == LW_OK) *out = dense;
     return status == LW_ERR_MEMORY ? status : LW_OK;
 }
@@ -59,6 +64,8 @@ bool lwi_rcr_dense_factor(lwi_rcr_dense *dense, lwi_rcr_work *d, double t)
         return false;
     LWI_ASSERT(cut->m > 0 && cut->nrotor == 0 && cut->n == model->tree_nv);
     lwi_cut_rows(cut, &d->tree, t, LWI_CLOSURE_POSITION);
+    if (dense->in_lanes)
+        return lwi_row_factor_place(&dense->rows, cut, &d->tree, dense->node) > DENSE_PIVOT;
     lwi_cut_factor(cut, &d->tree, dense->node, cut->rank, 0);
     return cut->rank == 0 || (cut->cod.rank == cut->rank && cut->cod.small > DENSE_PIVOT);
 }
@@ -89,7 +96,13 @@ void lwi_rcr_dense_speeds(lwi_rcr_dense *dense, lwi_rcr_work *d, const double *u
                              d->tree.body_R, d->tree.body_r, d->tree.body_v, d->tree.body_w);
     rates_of_rows(cut, &d->tree, cut->gamma);
     for (int r = 0; r < cut->m; r++) cut->gamma[r] = -cut->gamma[r];
-    lwi_cut_solve(cut, cut->gamma);
+    if (dense->in_lanes) {
+        for (int r = 0; r < cut->m; r++) cut->gamma[r] /= cut->len[r];
+        memset(cut->y, 0, (size_t)cut->n * sizeof *cut->y);
+        lwi_row_factor_nearest(&dense->rows, cut->gamma, cut->y);
+    } else {
+        lwi_cut_solve(cut, cut->gamma);
+    }
     lwi_cut_apply(cut, &d->tree, dense->node, cut->y, d->v);
     for (int k = 0; k < model->nnode; k++) v6_add(d->tree.V[k], d->tree.V[k], cut->transmitted[k]);
 }
@@ -110,6 +123,13 @@ static void forces_inward(const lwi_rcr_dense *dense, lwi_rcr_work *d, double *y
     }
 }
 
+void lwi_rcr_dense_multipliers(const lwi_rcr_dense *dense, double *lambda)
+{
+    const lwi_cut *cut = &dense->cut;
+    if (dense->in_lanes) lwi_row_factor_multipliers(&dense->rows, cut->lambda);
+    for (int r = 0; r < cut->m; r++) lambda[r] = -cut->lambda[r] / cut->len[r];
+}
+
 void lwi_rcr_dense_accelerations(lwi_rcr_dense *dense, lwi_rcr_work *d, double t)
 {
     const lw_model *model = d->e.model;
@@ -120,10 +140,12 @@ void lwi_rcr_dense_accelerations(lwi_rcr_dense *dense, lwi_rcr_work *d, double t
     lwi_cut_accelerations(cut, &d->tree, cut->phi);
     forces_inward(dense, d, cut->y);
     for (int r = 0; r < cut->m; r++) cut->lambda[r] = -(cut->phi[r] + cut->gamma[r]) / cut->len[r];
-    lwi_cod_nearest(&cut->cod, cut->y, cut->lambda);
+    if (dense->in_lanes)
+        lwi_row_factor_nearest(&dense->rows, cut->lambda, cut->y);
+    else
+        lwi_cod_nearest(&cut->cod, cut->y, cut->lambda);
     if (size) memset(d->vdot, 0, size);
     lwi_cut_apply(cut, &d->tree, dense->node, cut->y, d->vdot);
-    for (int r = 0; r < cut->m; r++) d->lambda[r] = -cut->lambda[r] / cut->len[r];
 }
 
 const lwi_cut *lwi_rcr_dense_rows(const lwi_rcr_dense *dense)

@@ -26,8 +26,10 @@ lw_status lwi_rcr_dense_create(lwi_rcr_work *d, lwi_arena *arena, lwi_rcr_dense 
 bool lwi_rcr_dense_factor(lwi_rcr_dense *dense, lwi_rcr_work *d, double t);
 /** d->v := the speeds nearest to u [tree_nv] that satisfy the rows; V of the tree. */
 void lwi_rcr_dense_speeds(lwi_rcr_dense *dense, lwi_rcr_work *d, const double *u);
-/** d->vdot and d->lambda; after the velocities and the loads. */
+/** d->vdot; after the velocities and the loads. */
 void lwi_rcr_dense_accelerations(lwi_rcr_dense *dense, lwi_rcr_work *d, double t);
+/** lambda [rows], those of lwi_rcr_lambda; after the accelerations. */
+void lwi_rcr_dense_multipliers(const lwi_rcr_dense *dense, double *lambda);
 /** The rows, after their factors. */
 const lwi_cut *lwi_rcr_dense_rows(const lwi_rcr_dense *dense);
 

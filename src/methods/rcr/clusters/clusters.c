@@ -551,7 +551,7 @@ double lwi_clusters_smallest_pivot(const lwi_clusters *c)
             for (int l = 0; l < LWI_LANES; l++) {
                 const double whole = N[l] > size[i][l] ? N[l] : size[i][l];
                 const double pivot = 1 / (Di[i][l] * whole);
-                lowest[l] = pivot < lowest[l] ? pivot : lowest[l];
+                lowest[l] = l < b->count && pivot < lowest[l] ? pivot : lowest[l];
             }
         }
     }

@@ -171,7 +171,7 @@ static void other_rates(const lwi_rcr_work *d, const lwi_clusters *c, double dri
     for (int i = 0; i < c->nblock; i++) {
         const lwi_cluster_block *b = &c->block[i];
         if (b->rate_at[0] < 0) continue;
-        for (int l = 0; l < LWI_LANES; l++) xdot[b->rate_at[l]] = b->rate[0][l];
+        for (int l = 0; l < b->count; l++) xdot[b->rate_at[l]] = b->rate[0][l];
     }
     if (d->auxiliary.at_work >= 0) xdot[d->auxiliary.at_work] = d->tree.power + drives;
 }

@@ -250,16 +250,15 @@ static INLINE bool NAME(cluster_oblique)(real *t, const lwi_cluster_block *b, in
     return true;
 }
 
-// Product of the columns n, given as [p; t], and m of W.
+// Product of the columns n, given as [p; t], and m of W; its axis is `other`.  NULL: a step that is not oblique.
 static INLINE real NAME(cluster_product)(const lwi_cluster_block *b, const real *p, const real *t,
-                                         int m, real unit, bool planar, int l)
+                                         int m, const real *other, real unit, bool planar, int l)
 {
     const lwi_cluster_pose *pose = &b->pose[m];
     real product = SUM2(p[0], AT(pose->p[0]), p[1], AT(pose->p[1]));
     if (!planar) MORE(product, p[2], AT(pose->p[2]));
-    real other[3];
     product *= unit;
-    if (!t || !NAME(cluster_oblique)(other, b, m, l)) return product;
+    if (!t || !other) return product;
     return product + NAME(cluster_dot)(t, other);
 }
 
@@ -280,20 +279,22 @@ static INLINE void NAME(cluster_normal)(const lwi_cluster_block *b,
                                         real (*B)[LWI_CLUSTER_KNOWN], real unit, bool planar, int l)
 {
     const lwi_cluster_shape *s = b->shape;
+    real axis[LWI_CLUSTER_STEPS][3];
+    const real *t[LWI_CLUSTER_STEPS];
+    for (int n = 0; n < s->nstep; n++)
+        t[n] = !planar && NAME(cluster_oblique)(axis[n], b, n, l) ? axis[n] : NULL;
     for (int n = 0; n < s->nstep; n++) {
         const int i = s->step[n].at - s->nx;
-        real p[3], t[3];
+        real p[3];
         if (i < 0) continue;
         NAME(cluster_load)(p, b->pose[n].p, 3, l);
-        const bool is_oblique = !planar && NAME(cluster_oblique)(t, b, n, l);
         for (int m = 0; m < s->nstep; m++) {
             const int j = s->step[m].at;
             if (j >= s->nx) {
                 if (j - s->nx <= i)
-                    N[i][j - s->nx] =
-                        NAME(cluster_product)(b, p, is_oblique ? t : NULL, m, unit, planar, l);
+                    N[i][j - s->nx] = NAME(cluster_product)(b, p, t[n], m, t[m], unit, planar, l);
             } else if (s->step[m].side) {
-                B[i][j] = NAME(cluster_product)(b, p, is_oblique ? t : NULL, m, unit, planar, l);
+                B[i][j] = NAME(cluster_product)(b, p, t[n], m, t[m], unit, planar, l);
             } else {
                 B[i][j] = NAME(splat)(0);
             }
@@ -721,7 +722,7 @@ static bool clusters_place(const lwi_clusters *c, const double *q, double *max_r
     mask valid = ~NAME(bits)(NAME(splat)(0));
     real ratio2 = NAME(splat)(0);
     for (int i = 0; i < c->nblock; i++)
-        for (int l = 0; l < LWI_LANES; l += WIDTH)
+        for (int l = 0; l < c->block[i].count; l += WIDTH)
             valid &= variants[c->block[i].variant + 1](&c->block[i], q, unit, &ratio2, l);
     double lane[WIDTH];
     memcpy(lane, &ratio2, sizeof lane);
@@ -792,7 +793,7 @@ static bool clusters_gap2(const lwi_clusters *c, const double *q, double *gap2)
     real max = NAME(splat)(0), here;
     for (int i = 0; i < c->nblock; i++) {
         if (!c->block[i].shape->closed) continue;
-        for (int l = 0; l < LWI_LANES; l += WIDTH) {
+        for (int l = 0; l < c->block[i].count; l += WIDTH) {
             valid &= NAME(block_gap)(&c->block[i], q, &here, l);
             max = NAME(select)(NAME(at_most)(here, max), max, here);
         }
@@ -841,7 +842,7 @@ static void NAME(block_offset)(const lwi_cluster_block *b, double unit, int l)
 static void clusters_offsets(const lwi_clusters *c)
 {
     for (int i = 0; i < c->nblock; i++)
-        for (int l = 0; l < LWI_LANES && c->block[i].shape->closed; l += WIDTH)
+        for (int l = 0; l < c->block[i].count && c->block[i].shape->closed; l += WIDTH)
             if (c->block[i].shape->ny) NAME(block_offset)(&c->block[i], c->per_length2, l);
 }
 
@@ -851,7 +852,7 @@ static void clusters_force(const lwi_clusters *c, const double *v, const double 
     static NAME(force_variant) *const variants[] = {NAME(force_any), LWI_CLUSTER_SHAPE_LIST(X)};
 #undef X
     for (int i = 0; i < c->nblock; i++)
-        for (int l = 0; l < LWI_LANES; l += WIDTH)
+        for (int l = 0; l < c->block[i].count; l += WIDTH)
             variants[c->block[i].variant + 1](&c->block[i], v, tau, c->per_length2, l);
 }
 
