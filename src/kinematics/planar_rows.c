@@ -27,6 +27,7 @@ enum { PLANES = 4 };
 
 typedef struct search {
     const lw_model *model;
+    double (*R)[9]; // [nbody] at the start
     double n[PLANES][3];
     int count;
     signed char *plane; // [njoint] in which the joint moves; -1: none
@@ -54,14 +55,12 @@ static bool find_turn(const lwi_joint *joint, int *turn)
 }
 
 // Axes of a joint frame on a body, at the start.
-static void frame_at_start(const lw_model *model, int body, const double R[9], double world[9])
+static void frame_at_start(const search *s, int body, const double R[9], double world[9])
 {
-    double own[9];
-    quat_matrix(own, model->body[body].quat0);
     if (body)
-        m3_mul(world, own, R);
+        m3_mul(world, s->R[body], R);
     else
-        memcpy(world, R, sizeof own);
+        memcpy(world, R, 9 * sizeof *R);
 }
 
 static void column(const double R[9], int i, double a[3])
@@ -105,8 +104,8 @@ static int plane_of_slides(const search *s, const lwi_joint *joint, const double
 static int plane_of(search *s, const lwi_joint *joint, int turn)
 {
     double R1[9], R2[9];
-    frame_at_start(s->model, joint->body1, joint->R1, R1);
-    frame_at_start(s->model, joint->body2, joint->R2, R2);
+    frame_at_start(s, joint->body1, joint->R1, R1);
+    frame_at_start(s, joint->body2, joint->R2, R2);
     for (int i = 0; i < 3; i++) {
         double a[3], b[3];
         column(R1, i, a), column(R2, i, b);
@@ -123,7 +122,9 @@ static bool find_planes(search *s, lwi_arena *arena)
     const lw_model *model = s->model;
     s->plane = LWI_PUSH(arena, signed char, model->njoint);
     s->component = LWI_PUSH(arena, int, model->nnode);
-    if (!s->plane || !s->component) return false;
+    s->R = lwi_arena_push(arena, (size_t)model->nbody, sizeof *s->R);
+    if (!s->plane || !s->component || !s->R) return false;
+    for (int b = 1; b < model->nbody; b++) quat_matrix(s->R[b], model->body[b].quat0);
     memset(s->plane, -1, (size_t)model->njoint);
     // those that rotate first: they determine the planes
     for (int slides = 0; slides < 2; slides++)
@@ -183,7 +184,7 @@ static unsigned char components(const search *s, int j)
     double R[9];
     unsigned bits = 0;
     const double *n = s->n[s->plane[j]];
-    frame_at_start(s->model, s->model->joint[j].body1, s->model->joint[j].R1, R);
+    frame_at_start(s, s->model->joint[j].body1, s->model->joint[j].R1, R);
     for (int i = 0; i < 3; i++) {
         double axis[3], across[3];
         column(R, i, axis);

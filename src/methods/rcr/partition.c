@@ -190,7 +190,7 @@ static lw_status know_generic(const rank_search *l, bool *known)
     return LW_OK;
 }
 
-// known: out, whether the dependent rows are those of loops in planes alone.
+// known: out, whether the dependent rows are those of loops in planes alone; the tree is at the start then.
 static lw_status find_ranks(rank_search *l, lwi_shared *shared, int *start_rank, bool *known)
 {
     // [rad], or lengths of the mechanism: large enough to leave a singular position, where pivots grow with the
@@ -232,11 +232,11 @@ static lw_status find_ranks(rank_search *l, lwi_shared *shared, int *start_rank,
 
 // Memory for choices at the start: the larger the pivots, the more speeds are delayed.  A singular start is reported on
 // entry.  A choice that takes longer than the limit is not reserved for.
-static lw_status try_choices(rank_search *l)
+static lw_status try_choices(rank_search *l, bool placed)
 {
     static const double pivots[] = {0.9, LWI_RCR_THETA, 1e-3};
     lw_status status = LW_ERR_SINGULAR;
-    place(l, l->e->model->tree_q0);
+    if (!placed) place(l, l->e->model->tree_q0);
     for (int i = 0; i < LWI_COUNT(pivots) && status != LW_OK && status != LW_ERR_MEMORY; i++)
         status = eliminate_growing(l->e, l->allocator, LWI_RCR_CHOOSE, pivots[i], 0, l->error);
     return status == LW_ERR_MEMORY ? status : LW_OK;
@@ -269,7 +269,7 @@ lw_status lwi_rcr_find_ranks(lwi_rcr *e, lwi_cut *cut, lwi_tree_work *tree, lwi_
     if (status == LW_OK && lwi_rcr_rank(e) < cut->m) // redundant rows
         status = lwi_rcr_reactions_create(e->model, tree, known, arena, reactions);
     memcpy(tree->joint_q, e->model->q0, (size_t)e->model->nq * sizeof(double));
-    if (status == LW_OK) status = try_choices(&l);
+    if (status == LW_OK) status = try_choices(&l, known);
     lwi_release(l.allocator, e->pool);
     e->pool = NULL;
     if (status != LW_OK) return status;
