@@ -246,7 +246,10 @@ lw_status lwi_sweeps(lwi_sweep *s, const double ground[3], lwi_arena *arena, lw_
     s->art = LWI_PUSH(arena, lwi_art, elements->n);
     s->pivot = LWI_PUSH(arena, lwi_pivot, elements->n);
     if (!s->art || !s->pivot) return LW_ERR_MEMORY;
-    for (int i = 0; i < elements->n; i++) lwi_articulated_start(s, i);
+    for (int i = 0; i < elements->n; i++) {
+        lwi_codegen_graph_mark(s->motion.graph);
+        lwi_articulated_start(s, i);
+    }
     for (int i = elements->n - 1; i >= 0; i--) {
         lwi_articulated_note(s, i, "inward");
         TRY(lwi_articulated_eliminate(s, i, error));

@@ -46,6 +46,7 @@ lw_status lwi_generate_closing_rates(lwi_codegen_graph *g, const lwi_elements *e
     for (int i = 0; i < count; i++) {
         const lwi_joint *joint = &m->joint[angles.item[i].joint];
         const int iv = joint->iv + angles.item[i].coordinate;
+        lwi_codegen_graph_mark(g);
         lwi_codegen_graph_output(g, out, i, lwi_joint_reading(&sides, true, iv));
     }
     return LW_OK;

@@ -246,12 +246,6 @@ lw_status lwi_elements_read(const lw_model *model, lwi_arena *arena, lwi_element
     TRY(check_joints(model, error));
     TRY(check_tree(model, error));
     TRY(lwi_forces_check(model, error));
-    if (model->tree_nv > LW_CODEGEN_MAX_SPEEDS)
-        return lwi_refuse(
-            model, (lw_place){0}, error,
-            "the model has %d degrees of freedom, more than the %d that straight-line code "
-            "is made for",
-            model->tree_nv, LW_CODEGEN_MAX_SPEEDS);
     if (model->tree_nv == 0)
         return lwi_refuse(model, (lw_place){0}, error, "nothing moves in this model");
 

@@ -590,7 +590,10 @@ lw_status lwi_forces_create(const lwi_walk *walk, lwi_arena *arena, int xdot, co
     if (!a->J || !a->sum || !a->load) return LW_ERR_MEMORY;
     TRY(lwi_sides_create(walk, arena, &a->sides));
     lwi_zero(walk->graph, m->tree_nv, a->load);
-    for (int i = 0; i < m->nforce; i++) add_force(a, &m->force[i]);
+    for (int i = 0; i < m->nforce; i++) {
+        lwi_codegen_graph_mark(walk->graph);
+        add_force(a, &m->force[i]);
+    }
     if (xdot >= 0) lwi_signal_rates(&a->sources, xdot);
     *load = a->load;
     return walk->graph->failed ? LW_ERR_MEMORY : LW_OK;

@@ -528,6 +528,11 @@ void lwi_codegen_graph_note(lwi_codegen_graph *g, const char *format, ...)
     va_end(arguments);
 }
 
+void lwi_codegen_graph_mark(lwi_codegen_graph *g)
+{
+    lwi_codegen_graph_note(g, "%s", "");
+}
+
 void lwi_codegen_graph_evaluate(const lwi_codegen_graph *g, const double *const *input,
                                 double *value)
 {
@@ -594,6 +599,14 @@ lwi_operations lwi_codegen_graph_operations(const lwi_codegen_graph *g)
             break;
         }
     }
+    return n;
+}
+
+int lwi_codegen_graph_statements(const lwi_codegen_graph *g)
+{
+    int n = 0;
+    for (int i = 0; i < g->nvertex; i++)
+        n += g->vertex[i].uses > 0 && lwi_codegen_is_operation(&g->vertex[i]);
     return n;
 }
 

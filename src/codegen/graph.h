@@ -119,6 +119,13 @@ lwi_codegen_value lwi_codegen_graph_op(lwi_codegen_graph *graph, lwi_op op, lwi_
 /** a where x < 0, else b: exactly, also of differences x of two values. */
 lwi_codegen_value lwi_codegen_graph_select(lwi_codegen_graph *graph, lwi_codegen_value x,
                                            lwi_codegen_value a, lwi_codegen_value b);
+/** Is it neither literal nor input? */
+static inline bool lwi_codegen_is_operation(const lwi_vertex *v)
+{
+    return v->op != LWI_OP_LITERAL && v->op != LWI_OP_INPUT;
+}
+/** How many live values are operations.  After lwi_codegen_graph_live. */
+int lwi_codegen_graph_statements(const lwi_codegen_graph *graph);
 /** Some live value is of this operation.  After lwi_codegen_graph_live. */
 bool lwi_codegen_graph_has(const lwi_codegen_graph *graph, lwi_op op);
 /** a where x is not 0, else b. */
@@ -130,6 +137,8 @@ void lwi_codegen_graph_output(lwi_codegen_graph *graph, int array, int entry,
 void lwi_codegen_graph_check(lwi_codegen_graph *graph, lwi_codegen_value value, double limit,
                              int code);
 void lwi_codegen_graph_note(lwi_codegen_graph *graph, const char *format, ...) LW_PRINTF(2, 3);
+/** The same without a comment: values before and after belong to different parts of the mechanism (repeat.h). */
+void lwi_codegen_graph_mark(lwi_codegen_graph *graph);
 /** Is it a literal, and which? */
 bool lwi_codegen_graph_known(const lwi_codegen_graph *graph, lwi_codegen_value value, double *x);
 
@@ -151,6 +160,8 @@ void lwi_codegen_graph_print(lwi_codegen_graph *graph, const char *type, FILE *f
 void lwi_codegen_print_check(FILE *file);
 /** Prints the function that LWI_OP_SELECT calls.  @param type  with specifiers: "static inline double" */
 void lwi_codegen_print_choose(const char *type, FILE *file);
+/** A number in C.  @param suffix  of floats "f", else "" */
+void lwi_codegen_literal(double x, const char *suffix, char *text, size_t size);
 /** The name of a function in C. */
 const char *lwi_codegen_function_name(lwi_op op);
 /** A name in a C string or a comment: characters that could end one are replaced. */

@@ -14,7 +14,8 @@ static const char introduction[] =
     "an entry side\n"
     "// by side, of doubles in any alignment.  Each lane has the bits of the function for one "
     "state if both are\n"
-    "// compiled with -ffp-contract=off.  Functions that return a number there return a mask of "
+    "// compiled with -ffp-contract=off -fno-tree-slp-vectorize.  Functions that return a number "
+    "there return a mask of "
     "lanes here: bit l\n"
     "// is set where the function for one state would return a number other than 0.  Results of\n"
     "// these lanes are not valid; project_positions leaves their last positions.\n";
@@ -242,12 +243,13 @@ void lwi_codegen_lanes_source(FILE *file, lwi_codegen_writer *w)
         if (!lwi_codegen_wanted(w, i)) continue;
         const bool newtons = i == LW_CODEGEN_project_positions,
                    fails = lwi_codegen_returns_code(w->elements, i);
+        lwi_codegen_print_before(file, w, i, w->lanes);
         fprintf(file, "\nstatic %s %s(", type_of(w, i),
                 newtons ? "position_step" : lwi_codegen_names[i]);
         lwi_codegen_print_parameters(file, &w->graph[i], w->graph[i].narray, "real", true);
         fputs(")\n{\n", file);
         if (fails) fputs("    mask good = (mask){0} == 0;\n", file);
-        lwi_codegen_graph_print(&w->graph[i], "real", file);
+        lwi_codegen_print_body(file, w, i, w->lanes);
         if (fails) fputs("    return lanes_of(&good);\n", file);
         fputs("}\n", file);
         if (newtons) {

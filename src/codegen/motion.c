@@ -85,6 +85,7 @@ void lwi_codegen_motion_pose(lwi_codegen_motion *m)
 {
     for (int i = 0; i < m->elements->n; i++) {
         const lwi_element *e = &m->elements->list[i];
+        lwi_codegen_graph_mark(m->graph);
         if (is_screw(e))
             screw_pose(m, e, &m->body[i]);
         else
@@ -200,6 +201,7 @@ void lwi_codegen_motion_velocity(lwi_codegen_motion *m)
     for (int i = 0; i < m->elements->n; i++) {
         const lwi_element *e = &m->elements->list[i];
         const val *parent = e->parent < 0 ? still : m->body[e->parent].w;
+        lwi_codegen_graph_mark(m->graph);
         if (is_screw(e))
             screw_velocity(m, e, &m->body[i], parent);
         else

@@ -146,16 +146,16 @@ static void put_expression(printer *p, int32_t i, const char *before, bool insid
     }
 }
 
-static void print_literal(const printer *p, double x, char *text, size_t size)
+void lwi_codegen_literal(double x, const char *suffix, char *text, size_t size)
 {
     if (!isfinite(x)) {
         snprintf(text, size, "%s", isnan(x) ? "NAN" : x > 0 ? "INFINITY" : "-INFINITY");
         return;
     }
-    const bool none = p->suffix[0] && fabs(x) < (double)FLT_MIN; // zero as a float
+    const bool none = suffix[0] && fabs(x) < (double)FLT_MIN; // zero as a float
     const int n = snprintf(text, size, "%.17g", none ? 0 : x);
     const bool plain = strspn(text, "-0123456789") == (size_t)n; // an integer's text
-    snprintf(text + n, size - (size_t)n, "%s%s", plain ? ".0" : "", p->suffix);
+    snprintf(text + n, size - (size_t)n, "%s%s", plain ? ".0" : "", suffix);
 }
 
 // A literal, a name, or a whole expression if the value has no name.
@@ -165,7 +165,7 @@ static void put_value(printer *p, int32_t i, const char *before, bool inside, bo
     char name[32], word[64];
     if (v->op == LWI_OP_LITERAL) {
         char text[48];
-        print_literal(p, v->literal, text, sizeof text);
+        lwi_codegen_literal(v->literal, p->suffix, text, sizeof text);
         const bool bracket = v->literal < 0 && inside;
         snprintf(word, sizeof word, "%s%s%s%s", before, bracket ? "(" : "", text,
                  bracket ? ")" : "");
@@ -188,11 +188,6 @@ static void statement(printer *p, const char *left, int32_t i)
     fputs(";\n", p->file);
 }
 
-static bool has_expression(const lwi_vertex *v)
-{
-    return v->op != LWI_OP_LITERAL && v->op != LWI_OP_INPUT;
-}
-
 // Which values get a name: size 1.
 static void choose_names(printer *p)
 {
@@ -200,7 +195,7 @@ static void choose_names(printer *p)
     for (int i = 0; i < g->nvertex; i++) {
         const lwi_vertex *v = &g->vertex[i];
         p->size[i] = 1;
-        if (v->uses == 0 || !has_expression(v)) continue;
+        if (v->uses == 0 || !lwi_codegen_is_operation(v)) continue;
         const bool two = v->op >= LWI_OP_ADD && v->op <= LWI_OP_DIV;
         const int size = p->size[v->a] + (two ? p->size[v->b] : 1);
         const bool named =
@@ -267,7 +262,7 @@ static void print_checks(printer *p, int32_t i)
         p->column = fprintf(p->file, "    CHECK(");
         put_value(p, i, "", false, false);
         char limit[48];
-        print_literal(p, g->check[k].limit, limit, sizeof limit);
+        lwi_codegen_literal(g->check[k].limit, p->suffix, limit, sizeof limit);
         fprintf(p->file, ", %s, %d);\n", limit, g->check[k].code);
     }
 }
@@ -287,11 +282,11 @@ static void print_values(printer *p)
     int note = 0;
     for (int i = 0; i < g->nvertex; i++) {
         const lwi_vertex *v = &g->vertex[i];
-        const bool named = has_expression(v) && p->size[i] == 1;
+        const bool named = lwi_codegen_is_operation(v) && p->size[i] == 1;
         if (v->uses == 0 || (!named && p->first[i] < 0 && p->first_check[i] < 0)) continue;
         const int before = note;
         while (note < g->nnote && g->note[note].before <= i) note++;
-        if (note > before) {
+        if (note > before && g->note[note - 1].text[0]) {
             fputs("\n    // ", p->file);
             lwi_codegen_print_name(p->file, g->note[note - 1].text);
             fputc('\n', p->file);

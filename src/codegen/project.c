@@ -43,6 +43,7 @@ static lw_status solve(lwi_codegen_graph *g, const lwi_elements *elements, const
     const int nv = elements->model->tree_nv;
     for (int k = 0; k < elements->loops->nblock; k++) {
         const lwi_loop_block *b = &elements->loops->block[k];
+        lwi_codegen_graph_mark(g);
         val *rhs = LWI_PUSH(arena, val, b->nrow), *y = LWI_PUSH(arena, val, b->ny);
         if (!rhs || !y) return LW_ERR_MEMORY;
         for (int i = 0; i < b->nrow; i++) {
@@ -87,6 +88,7 @@ lw_status lwi_generate_margins(lwi_codegen_graph *g, const lwi_elements *element
     TRY(lwi_closures_create(&walk, arena, &c));
     for (int k = 0; k < elements->loops->nblock; k++) {
         lwi_loop_block *b = &elements->loops->block[k];
+        lwi_codegen_graph_mark(g);
         TRY(lwi_block_margins(g, elements, b, c.J, margin, &b->nmargin, arena));
         for (int i = 0; i < b->nmargin; i++) lwi_codegen_graph_output(g, out, count++, margin[i]);
     }
@@ -133,7 +135,8 @@ static val openness(lwi_codegen_graph *g, const lwi_elements *elements, const lw
     const lwi_loops *loops = elements->loops;
     val sum = lit(g, 0);
     if (loops->m == loops->ndependent) return sum;
-    for (int i = 0; i < loops->m; i++) {
+    for (int i = 0, k = 0; i < loops->m; i++) {
+        while (i >= loops->first[k]) k++, lwi_codegen_graph_mark(g);
         const double length = elements->model->length;
         const double unit = lwi_closing_row_is_length(elements, i) ? length : 1;
         sum = madd(g, sum, c->phi[i], mul(g, lit(g, 10 / (unit * unit)), c->phi[i]));
@@ -163,6 +166,7 @@ lw_status lwi_generate_project_positions(lwi_codegen_graph *g, const lwi_element
         const lwi_node *node = &m->node[k];
         bool moves = false;
         for (int i = 0; i < node->nv; i++) moves |= elements->loops->dependent[node->iv + i];
+        lwi_codegen_graph_mark(g);
         if (moves) move_node(&walk, node, u);
     }
     return LW_OK;

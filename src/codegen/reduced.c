@@ -375,14 +375,19 @@ lw_status lwi_reduced_accelerations(lwi_sweep *s, const lwi_closures *closures, 
     lwi_zero(s->motion.graph, 6, ground);
     lwi_literals(s->motion.graph, 3, ground, elements->ground);
     TRY(solve_blocks(&x));
-    for (int i = 0; i < elements->n; i++) lwi_articulated_start(s, i);
+    for (int i = 0; i < elements->n; i++) {
+        lwi_codegen_graph_mark(s->motion.graph);
+        lwi_articulated_start(s, i);
+    }
     for (int i = elements->n - 1; i >= 0; i--) {
         TRY(finish(&x, i, error));
         TRY(inward(&x, i, ground, error));
     }
     TRY(finish(&x, GROUND, error));
-    for (int k = x.nrecord - 1; k >= 0; k--)
+    for (int k = x.nrecord - 1; k >= 0; k--) {
+        lwi_codegen_graph_mark(s->motion.graph);
         if (x.record[k].holder == GROUND) recover(&x, &x.record[k], still);
+    }
     for (int i = 0; i < elements->n; i++) outward(&x, i, ground);
     return s->motion.graph->failed ? LW_ERR_MEMORY : LW_OK;
 }

@@ -54,6 +54,19 @@ void lwi_codegen_print_parameters(FILE *file, const lwi_codegen_graph *g, int n,
     }
 }
 
+void lwi_codegen_print_before(FILE *file, const lwi_codegen_writer *w, int i, int lanes)
+{
+    if (w->repeats[i]) lwi_repeats_print_tables(w->repeats[i], lwi_codegen_names[i], lanes, file);
+}
+
+void lwi_codegen_print_body(FILE *file, lwi_codegen_writer *w, int i, int lanes)
+{
+    if (w->repeats[i])
+        lwi_repeats_print(w->repeats[i], lwi_codegen_names[i], lanes, file);
+    else
+        lwi_codegen_graph_print(&w->graph[i], lanes ? "real" : "double", file);
+}
+
 int lwi_codegen_parameter_count(const lwi_codegen_writer *w, int i)
 {
     return w->graph[i].narray - (i == LW_CODEGEN_project_positions); // the step is another's

@@ -4,6 +4,7 @@
 
 #include "codegen/casadi.h"
 #include "codegen/functions.h"
+#include "codegen/repeat.h"
 #include "codegen/sources.h"
 
 /** What the files of a model are written from. */
@@ -14,6 +15,8 @@ typedef struct lwi_codegen_writer {
     const char *name, *directory;
     char upper[128];
     lwi_codegen_graph graph[LW_CODEGEN_COUNT];
+    bool shapes;                            ///< what repeats is generated once (repeat.h)
+    lwi_repeats *repeats[LW_CODEGEN_COUNT]; ///< NULL: plain statements
     bool casadi;
     int lanes;                      ///< 0: none
     bool circular;                  ///< sines and cosines are those of lanes, not of libm
@@ -36,6 +39,10 @@ bool lwi_codegen_wanted(const lwi_codegen_writer *writer, int function);
 bool lwi_codegen_returns_code(const lwi_elements *elements, int function);
 /** Does some function call this one? */
 bool lwi_codegen_calls(const lwi_codegen_writer *writer, lwi_op op);
+/** What comes before a function, and its body.  @param lanes  as of lwi_repeats_print */
+void lwi_codegen_print_before(FILE *file, const lwi_codegen_writer *writer, int function,
+                              int lanes);
+void lwi_codegen_print_body(FILE *file, lwi_codegen_writer *writer, int function, int lanes);
 /** The first n parameters of a function, the arrays of its graph; `vectors`: numbers are arrays, too. */
 void lwi_codegen_print_parameters(FILE *file, const lwi_codegen_graph *graph, int n,
                                   const char *type, bool vectors);

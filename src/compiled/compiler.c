@@ -16,8 +16,11 @@
 
 extern char **environ;
 
+// GCC 12 fuses products with alternating sums and differences, vfmaddsub, also with -ffp-contract=off, where it packs
+// statements in vectors: not without -ftree-slp-vectorize.
 const char lwi_compiler_flags[] =
-    "-std=c17 -O3 -march=native -ffp-contract=off -fno-math-errno -fPIC -shared -w";
+    "-std=c17 -O3 -march=native -ffp-contract=off -fno-tree-slp-vectorize -fno-math-errno -fPIC "
+    "-shared -w";
 
 // ----------------------------------------------------------------------------------------- calling
 

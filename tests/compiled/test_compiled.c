@@ -1,19 +1,22 @@
 // test_compiled.c -- compiled models: the numbers of the library, bits in lanes, what is refused.
+#include "codegen/sources.h"
 #include "compile.h"
 
-static void expect_numbers(const char *file, int lanes)
+enum { LARGE = 256 };
+
+static void expect_numbers(lw_model *model, const char *file, int lanes)
 {
-    static double q[STATES * MOST], v[STATES * MOST], tau[STATES * MOST], a[STATES * MOST];
-    static double rate[STATES * MOST], b[STATES * MOST], expected[MOST], one[MOST], qdot[MOST];
+    static double q[STATES * LARGE], v[STATES * LARGE], tau[STATES * LARGE], a[STATES * LARGE];
+    static double rate[STATES * LARGE], b[STATES * LARGE], expected[LARGE], one[LARGE], qdot[LARGE];
     static const double t[STATES];
     unsigned char failed[STATES];
-    lw_model *model = read_model(file, LW_BASE_AUTO);
     lw_compiled *c = compiled(model, desc_of(lanes, false));
     lw_dynamics *dynamics = NULL;
     const int nq = lw_model_tree_nq(model), nv = lw_model_tree_nv(model);
     uint64_t seed = 9;
     assert_int_equal(lanes, lw_compiled_about(c).lanes);
     assert_int_equal(nq, lw_compiled_about(c).nq);
+    assert_true(nq <= LARGE);
     OK(lw_dynamics_create(model, NULL, &dynamics, NULL));
     states(c, model, STATES, q, v);
     for (int i = 0; i < STATES * nv; i++) tau[i] = lwt_random(&seed, -1, 1);
@@ -41,19 +44,70 @@ static void agrees_with_the_library_and_itself_in_any_lanes(void **state)
     (void)state;
     skip_without_compiler();
     new_cache("numbers");
-    expect_numbers("examples/models/four_bar.yaml", 1);
-    expect_numbers("examples/models/four_bar.yaml", 4);
-    expect_numbers("examples/models/ur5.urdf", 8);
+    static const char ur5[] = "examples/models/ur5.urdf";
+    expect_numbers(four_bar(), "four-bar", 1);
+    expect_numbers(four_bar(), "four-bar", 4);
+    expect_numbers(read_model(ur5, LW_BASE_AUTO), ur5, 8);
+}
+
+// Long enough that equal parts are generated once.
+static const char chain[] = "linkwork: 1\ngenerate: {chain: {n: 66, seed: 1}}\n";
+static const char row[] = "linkwork: 1\ngravity: [0, -9.81, 0]\n"
+                          "generate: {n_four_bar: {n: 22, q: [0.3, 0, 0], qd: [1, 0, 0]}}\n";
+static const char ladder[] = "linkwork: 1\n"
+                             "generate: {ladder: {n: 8, q: [0.2, 0.3, 0], qd: [0.5, 1, 0]}}\n";
+
+static void models_with_equal_parts_agree_in_any_lanes(void **state)
+{
+    (void)state;
+    skip_without_compiler();
+    new_cache("large");
+    expect_numbers(lwt_yaml(chain), "chain", 4);
+    expect_numbers(lwt_yaml(row), "row of four-bars", 8);
+    expect_numbers(lwt_yaml(ladder), "ladder", 4);
+}
+
+// Operations in functions, not in tables.
+static int count_statements(const char *format, int n)
+{
+    char text[300];
+    int count = 0;
+    lwi_codegen_sources sources;
+    lw_error error = {0};
+    snprintf(text, sizeof text, format, n);
+    lw_model *model = lwt_yaml(text);
+    const unsigned functions = 1u << LW_CODEGEN_rates | 1u << LW_CODEGEN_margins |
+                               1u << LW_CODEGEN_project_positions |
+                               1u << LW_CODEGEN_project_velocities;
+    if (lwi_codegen_print_sources(model, functions, 0, NULL, NULL, &sources, &error) != LW_OK)
+        fail_msg("%s", error.text);
+    for (const char *at = sources.text[1]; (at = strstr(at, "const double t")); at++) count++;
+    lwi_codegen_free_sources(&sources);
+    lw_model_destroy(model);
+    return count;
+}
+
+static void code_grows_with_shapes_not_with_repetitions(void **state)
+{
+    (void)state;
+    static const char *const format[] = {
+        "linkwork: 1\ngenerate: {chain: {n: %d, seed: 1}}\n",
+        "linkwork: 1\ngravity: [0, -9.81, 0]\n"
+        "generate: {n_four_bar: {n: %d, q: [0.3, 0, 0], qd: [1, 0, 0]}}\n"};
+    for (int i = 0; i < 2; i++) {
+        const int n = count_statements(format[i], 66), more = count_statements(format[i], 132);
+        if (n < 100 || n > 4000 || n != more) fail_msg("%d: %d, %d statements", i, n, more);
+    }
 }
 
 // One of many states cannot be evaluated: it is marked, and the others have the bits they have without it.
-static void expect_mark(int lanes)
+static void expect_mark(lw_model *model, int lanes)
 {
     enum { BAD = 6 };
-    static double q[STATES * MOST], v[STATES * MOST], rate[2][STATES * MOST], a[2][STATES * MOST];
+    static double q[STATES * LARGE], v[STATES * LARGE], rate[2][STATES * LARGE],
+        a[2][STATES * LARGE];
     static const double t[STATES];
     unsigned char failed[3][STATES];
-    lw_model *model = four_bar();
     lw_compiled *c = compiled(model, desc_of(lanes, false));
     const int nq = lw_model_tree_nq(model), nv = lw_model_tree_nv(model);
     states(c, model, STATES, q, v);
@@ -77,8 +131,9 @@ static void states_that_fail_are_marked_in_any_lanes(void **state)
     (void)state;
     skip_without_compiler();
     new_cache("marks");
-    expect_mark(1);
-    expect_mark(4);
+    expect_mark(four_bar(), 1);
+    expect_mark(four_bar(), 4);
+    expect_mark(lwt_yaml(row), 4);
 }
 
 // Speeds off the loops: rates are those of the independent ones.
@@ -162,7 +217,7 @@ static void margins_are_squared_sines_and_lengths_of_lever_arms(void **state)
 static void what_is_not_generated_is_named(void **state)
 {
     (void)state;
-    static const char text[] = "linkwork: 1\ngenerate: {chain: {n: 65}}\n";
+    static const char text[] = "linkwork: 1\ngenerate: {net: {n: 6}}\n";
     lw_model *model = NULL;
     lw_error error = {0};
     lw_compiled *c = NULL;
@@ -173,7 +228,7 @@ static void what_is_not_generated_is_named(void **state)
         fail_msg("%s", error.text);
     const lw_compiled_desc desc = desc_of(0, false);
     assert_int_equal(LW_ERR_UNSUPPORTED, lw_compiled_create(model, &desc, &c, &error));
-    assert_non_null(strstr(error.text, "65"));
+    assert_non_null(strstr(error.text, "78 degrees of freedom and few equal parts"));
     lw_model_destroy(model);
 }
 
@@ -181,6 +236,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_the_library_and_itself_in_any_lanes),
+        cmocka_unit_test(models_with_equal_parts_agree_in_any_lanes),
+        cmocka_unit_test(code_grows_with_shapes_not_with_repetitions),
         cmocka_unit_test(states_that_fail_are_marked_in_any_lanes),
         cmocka_unit_test(rates_need_independent_speeds_alone),
         cmocka_unit_test(margins_are_squared_sines_and_lengths_of_lever_arms),
