@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 
+#include "kinematics/kernels.h"
 #include "spatial/motion.h"
 #include "spatial/rotation.h"
 
@@ -72,9 +73,7 @@ typedef struct tree_job {
 static void position_nodes(void *user, int first, int end)
 {
     const tree_job *of = user;
-    const lw_model *model = of->s->model;
-    for (int k = first; k < end; k++)
-        lwi_link_position(model, k, of->t, of->q + model->node[k].iq, &of->tree->link[k]);
+    lwi_tree_links_of(of->s->model, of->t, first, end, of->q, NULL, of->tree->link);
 }
 
 static void place_bodies(void *user, int first, int end)
@@ -82,9 +81,14 @@ static void place_bodies(void *user, int first, int end)
     const tree_job *of = user;
     const lwi_tree_work *tree = of->tree;
     lwi_system *s = of->s;
+    const lwi_observe_kernels *kernels = lwi_observe_kernels_of(0);
+    const bool together = kernels && kernels->links.place;
+    if (together)
+        kernels->links.place(s->model, first, end, (const double(*)[9])tree->R,
+                             (const double(*)[3])tree->r, s->R, s->r);
     for (int k = first; k < end; k++) {
         const lwi_node *node = &s->model->node[k];
-        lwi_tree_place_body(s->model, k, tree->R[k], tree->r[k], s->R, s->r);
+        if (!together) lwi_tree_place_body(s->model, k, tree->R[k], tree->r[k], s->R, s->r);
         if (node->joint >= 0)
             memcpy(s->q + s->model->joint[node->joint].iq, tree->link[k].q,
                    (size_t)node->type->nq * sizeof *s->q);

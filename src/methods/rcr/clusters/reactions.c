@@ -278,14 +278,14 @@ static void closing_rows(const lwi_joint *joint, const lwi_tree_work *tree, rows
     m3_mul_v(to->y, R, (const double[3]){F2[1], F2[4], F2[7]});
 }
 
-// Of a unit of speed iv: w, what it is in the rows of the loop, and its effort in the reactions so far.
+// Of a unit of speed iv: w, what it is in the rows of the loop, and its effort in the reactions so far, if they are given.
 static double column_of_speed(const lwi_cluster_reactions *r, const lwi_tree_work *tree, int loop,
                               int k, int iv, double side, const double (*reaction)[6],
                               double w[ROWS])
 {
     const lwi_node *node = &r->model->node[k];
     const rows *of = &r->rows[loop];
-    const double *S = tree->link[k].S[iv - node->iv], *F = reaction[node->joint];
+    const double *S = tree->link[k].S[iv - node->iv];
     const double *R = tree->R[k];
     double v[3] = {0}, turn[3], arm[3], at[3];
     if (lwi_joint_is_hinge(node->type)) {
@@ -294,10 +294,14 @@ static double column_of_speed(const lwi_cluster_reactions *r, const lwi_tree_wor
         m3_mul_v(v, R, S);
         m3_mul_v(turn, R, S + 3);
     }
-    v3_sub(arm, r->point[k], tree->r[k]);
-    v3_cross(at, turn, arm);
-    v3_add(at, at, v);
-    const double effort = v3_dot(F, at) + v3_dot(F + 3, turn);
+    double effort = 0;
+    if (reaction) {
+        const double *F = reaction[node->joint];
+        v3_sub(arm, r->point[k], tree->r[k]);
+        v3_cross(at, turn, arm);
+        v3_add(at, at, v);
+        effort = v3_dot(F, at) + v3_dot(F + 3, turn);
+    }
     v3_sub(arm, r->end[loop], tree->r[k]);
     v3_cross_add(v, turn, arm);
     v3_scale(w, side, v);
@@ -421,6 +425,7 @@ static bool close_loop(lwi_cluster_reactions *r, const lwi_clusters *c, const lw
 static bool is_planar(const lwi_cluster_reactions *r, const double (*reaction)[6])
 {
     double sum[6] = {0};
+    if (r->across[0] != 0 && r->across[1] != 0 && r->across[2] != 0) return false;
     for (int i = 0; i < r->nloop; i++)
         if (r->rows[i].n != ROWS || r->rows[i].m != 2) return false;
     for (int j = 0; j < r->model->njoint; j++)
@@ -440,8 +445,7 @@ static bool is_dependent(const rows *of, int iv)
 }
 
 // Are N'w below what drift makes, for the motions w of all coordinates of the loop?
-static bool are_self_stresses(const lwi_cluster_reactions *r, const lwi_tree_work *tree, int loop,
-                              const double (*reaction)[6])
+static bool are_self_stresses(const lwi_cluster_reactions *r, const lwi_tree_work *tree, int loop)
 {
     const rows *of = &r->rows[loop];
     for (int s = r->first[loop]; s < r->first[loop + 1]; s++) {
@@ -449,7 +453,7 @@ static bool are_self_stresses(const lwi_cluster_reactions *r, const lwi_tree_wor
         for (int iv = node->iv; iv < node->iv + node->nv; iv++) {
             double w[ROWS], size = 0, outside = 0;
             if (is_dependent(of, iv)) continue;
-            column_of_speed(r, tree, loop, r->step[s].node, iv, r->step[s].side, reaction, w);
+            column_of_speed(r, tree, loop, r->step[s].node, iv, r->step[s].side, NULL, w);
             for (int i = 0; i < ROWS; i++) size += w[i] * w[i];
             for (int c = 0; c < of->m; c++) subtract_reflection(of->u[c], of->b[c], w);
             for (int i = of->m; i < ROWS; i++) outside += w[i] * w[i];
@@ -522,8 +526,7 @@ static bool add_self_stresses(lwi_cluster_reactions *r, const lwi_tree_work *tre
 {
     static const int at[3] = {0, 1, 2};
     for (int i = 0; i < r->nloop; i++) {
-        if (r->n[i] > 0 && !are_self_stresses(r, tree, i, (const double(*)[6])reaction))
-            return false;
+        if (r->n[i] > 0 && !are_self_stresses(r, tree, i)) return false;
         put_null(r, i);
     }
     put_products(r);
