@@ -108,7 +108,9 @@ lw_status lwi_gauss_create(lwi_work *work, lwi_assembler *assembler, lwi_arena *
     g->stage = LWI_PUSH(arena, double, LWI_GAUSS_STAGES *nx);
     g->before = LWI_PUSH(arena, double, LWI_GAUSS_STAGES *nx);
     g->rate = LWI_PUSH(arena, double, LWI_GAUSS_STAGES *nx);
-    if (!g->x || !g->discrete || !g->stage || !g->before || !g->rate) return LW_ERR_MEMORY;
+    g->begin = LWI_PUSH(arena, double, nx);
+    if (!g->begin || !g->x || !g->discrete || !g->stage || !g->before || !g->rate)
+        return LW_ERR_MEMORY;
     g->rule1 = (lwi_gauss_rule){.stages = 1, .c = {0.5}, .b = {1}, .A = {{0.5}}};
     make_rule(4, half4, &g->rule4);
     make_rule(6, half6, &g->rule6);
@@ -247,10 +249,38 @@ static double update(lwi_gauss *g, const lwi_gauss_rule *rule, double h)
     return step > 0 ? change / step : 0;
 }
 
+// Stages from one to the next, from the rates at the beginning, gauss->rate: rates are the polynomial through those at the
+// beginning and at the stages before (Adams).  A stage next to a singular position is then on its branch already.
+static bool predict_stages(lwi_gauss *g, const lwi_gauss_rule *rule, double t, double h,
+                           const double *inputs)
+{
+    const int nx = g->work->layout.nx;
+    lwi_gauss_rule known = {.stages = 1};
+    memcpy(g->begin, g->rate, (size_t)nx * sizeof *g->begin);
+    for (int i = 0; i < rule->stages; i++) {
+        double l[LWI_GAUSS_STAGES], *y = g->before + i * nx, *x = g->stage + i * nx;
+        memcpy(y, g->x, (size_t)nx * sizeof *y);
+        for (int j = 0; j <= i; j++) {
+            lagrange(&known, j, l);
+            const double weight = h * integral(known.stages, l, rule->c[i]);
+            const double *rate = j ? g->rate + (j - 1) * nx : g->begin;
+            for (int k = 0; k < nx; k++) y[k] += weight * rate[k];
+        }
+        if (!lwi_gauss_satisfy(g, t + rule->c[i] * h, y, inputs, x)) return false;
+        if (i == rule->stages - 1) break;
+        if (g->work->formulation->rates(g->work, t + rule->c[i] * h, x, inputs, g->rate + i * nx) !=
+            LW_OK)
+            return false;
+        known.c[known.stages++] = rule->c[i];
+    }
+    return true;
+}
+
 // The stages before the first sweep: the motion moved along itself, or the polynomial of another rule on the constraints.
 static bool guess_stages(lwi_gauss *g, const lwi_gauss_rule *rule, const lwi_gauss_rule *last,
                          const lwi_snapshot *m, double offset, double h, const double *inputs)
 {
+    if (last == &g->rule1) return predict_stages(g, rule, m->t + offset, h, inputs);
     const int nx = g->work->layout.nx;
     for (int i = 0; i < rule->stages; i++) {
         const double after = offset + rule->c[i] * h;

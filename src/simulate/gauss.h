@@ -21,6 +21,7 @@ typedef struct lwi_gauss {
     lwi_snapshot moved, node;           ///< scratch: a motion on the constraints; a state
     double *x;                          ///< [nx] of a step
     double *before, *stage, *rate;      ///< [stages][nx]: before and after projection, rates
+    double *begin;                      ///< [nx] rates at the beginning of a step
     unsigned char *discrete;            ///< of the work, kept meanwhile
 } lwi_gauss;
 
