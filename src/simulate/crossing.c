@@ -32,11 +32,16 @@
 #define TOO_NEAR 0.5
 // Minima of the sine above this part of the current sine are no singular position.
 #define TURNS LWI_CROSSING_TURNS
-enum { MAX_RETREATS = 3 };
+enum { MAX_RETREATS = 16 };
+// The largest motion of a step in which positions are searched for, in radians or lengths of the mechanism.
+#define LONGEST (LWI_CROSSING_PIECES * LWI_CROSSING_APART)
 // Difference of two predictions of the time to a position, in that at the beginning of the step across, which is used then.
 #define DIFFERENT 0.3
 // A failed attempt is repeated where the sine has fallen to this part.
 #define AGAIN 0.6
+// A run with so many ordinary steps so near to a position, in sines relative to the largest of the run, ends.
+#define STUCK 1e-4
+enum { MAX_STEPS_NEAR = 1000 };
 // Distance in time of a row at the position from the state that it has, relative to that across.
 #define MIN_ASIDE 1e-9
 #define MAX_ASIDE 1e-4
@@ -112,10 +117,11 @@ void lwi_sim_leave_crossing(lw_sim *sim)
     lwi_crossing *c = &sim->crossing;
     c->begin = c->end = c->outside = c->due = -INFINITY;
     c->latest = c->stop = INFINITY;
+    for (int k = 0; k < c->ngroup; k++) c->regular[k] = false;
     c->near = c->failed = c->last.valid = false;
     c->margin = 0;
     c->margin_wanted = c->active;
-    c->retreats = 0;
+    c->retreats = c->steps_near = 0;
 }
 
 // ------------------------------------------------------------------------------------ steps of the run
@@ -131,7 +137,8 @@ static bool want_falling(lwi_crossing *c, double allowed)
 {
     bool any = false;
     for (int k = 0; k < c->ngroup; k++) {
-        c->wanted[k] = sqrt(c->at_pivot[k]) < allowed && !(c->at_pivot[k] > c->last_pivot[k]);
+        c->wanted[k] = sqrt(c->at_pivot[k]) < allowed && !(c->at_pivot[k] > c->last_pivot[k]) &&
+                       !c->regular[k];
         any |= c->wanted[k];
     }
     return any;
@@ -169,6 +176,12 @@ static bool retreats(lw_sim *sim, double t0, const double *x0, const double *x1,
     c->sampled_margin = 0;
     lwi_crossing_take_pivots(sim, begin, c->last_pivot);
     if (0.5 * (begin + sine - SLOPE * moved) > allowed) return false;
+    if (moved > LONGEST) { // to be repeated with an end at which samples within it suffice
+        c->retreats++;
+        c->known = t0, c->near = false;
+        c->latest = t0 + 0.9 * LONGEST / moved * (c->at.t - t0);
+        return true;
+    }
     lwi_crossing_dip d;
     double position, window, after;
     const bool found = lwi_crossing_find_dip(sim, moved, largest, &d);
@@ -281,6 +294,12 @@ static void begin_sine(lw_sim *sim, double t0, const double *x0)
     take_margin(c, t0 == c->margin_time ? c->margin : 0);
 }
 
+// Steps end at the latest at the next attempt to step across; INFINITY: none is planned.
+static double next_attempt(const lwi_crossing *c, double t)
+{
+    return c->failed && t < c->again ? c->again : INFINITY;
+}
+
 bool lwi_sim_accept(lw_sim *sim, double t0, const double *x0, double t1, const double *x1,
                     double *end)
 {
@@ -288,7 +307,7 @@ bool lwi_sim_accept(lw_sim *sim, double t0, const double *x0, double t1, const d
     lwi_monitor *monitor = &sim->monitor;
     const lwi_system *s = &monitor->system;
     const bool poses = sim->work->formulation->flags & LWI_POSES_FIRST;
-    c->known = t1, c->latest = INFINITY, c->near = false;
+    c->known = t1, c->latest = next_attempt(c, t1), c->near = false;
     begin_sine(sim, t0, x0);
     if (is_safe(sim, t0, x0, t1, x1)) {
         c->highest_margin = fmax(c->highest_margin, c->margin);
@@ -312,17 +331,21 @@ bool lwi_sim_accept(lw_sim *sim, double t0, const double *x0, double t1, const d
         return false;
     }
     const bool falls = c->last.valid && want_falling(c, LWI_CROSSING_CLOSE * largest);
+    for (int k = 0; k < c->ngroup; k++) c->regular[k] &= !(c->at_pivot[k] > c->last_pivot[k]);
     memcpy(c->last_pivot, c->at_pivot, (size_t)c->ngroup * sizeof *c->at_pivot);
     lwi_sine_take(s, &c->at, sine, &c->last);
     lwi_sim_end_skipping(sim);
     take_margin(c, c->margin);
     lwi_monitor_add_known(monitor, &c->at, pivot, edge);
     c->due = t1;
-    c->known = t1, c->latest = INFINITY, c->near = false;
     c->retreats = 0;
-    if (c->failed && (sine > REACHED * WINDOW * largest || sine < AGAIN * c->failed_sine))
+    if (!(c->failed && sine < STUCK * largest)) c->steps_near = 0;
+    if (c->failed &&
+        (sine > REACHED * WINDOW * largest || sine < AGAIN * c->failed_sine || t1 >= c->again))
         c->failed = false;
+    c->known = t1, c->latest = next_attempt(c, t1), c->near = false;
     double after, window;
+    if (c->steps_near++ > MAX_STEPS_NEAR) c->near = true, c->latest = t1;
     if (c->failed || !falls) return true;
     if (lwi_crossing_estimate(sim, x1, c->last.rate, &after, &window) && after > 0) {
         plan_step(c, t1, t1 + after, window);
@@ -377,7 +400,7 @@ static bool cross(lw_sim *sim, double limit)
     if (!observe(sim, sim->t, sim->x, LW_OBSERVE_TWIST, &c->at)) return false;
     const double rate = lwi_sine_rate(&sim->monitor.system, &c->at);
     const bool known = c->estimated == sim->t && c->ngroup == 1; // crossing.ahead too
-    for (int k = 0; k < c->ngroup; k++) c->wanted[k] = true;
+    for (int k = 0; k < c->ngroup; k++) c->wanted[k] = !c->regular[k];
     if (!known && lwi_crossing_estimate(sim, sim->x, rate, &here, &window) && here > 0 &&
         fabs(here - D) > DIFFERENT * here && sim->t + 2 * here <= limit)
         D = here;
@@ -392,7 +415,14 @@ static bool cross(lw_sim *sim, double limit)
         const double after = lwi_crossing_find_middle(sim, D);
         found = after != D && sim->t + 2 * after <= limit && lwi_crossing_single(sim, after);
     }
-    if (!found) found = lwi_crossing_across_several(sim, rate, limit);
+    if (!found) {
+        const int n = c->nahead;
+        found = lwi_crossing_across_several(sim, rate, limit);
+        const double after = c->nahead ? c->ahead[0].after : 0;
+        if (n > 1 && c->nahead == 1 && sim->t + 2 * after <= limit &&
+            !(c->best.estimate <= lwi_crossing_enough(&sim->options)))
+            found |= lwi_crossing_single(sim, after);
+    }
     const lwi_crossing_piece *last = &c->best.piece[c->best.npiece - 1];
     const double end = last->t + last->h;
     found = found && lwi_sim_enter_path_end(sim, end);
@@ -434,12 +464,26 @@ static lw_status stop_before(lw_sim *sim)
     return lwi_sim_fail_work(sim, LW_ERR_SINGULAR, "the run stops");
 }
 
+// Ordinary steps get shorter and shorter in front of it.
+static lw_status give_up(lw_sim *sim)
+{
+    const lwi_system *s = &sim->monitor.system;
+    lwi_crossing *c = &sim->crossing;
+    int edge;
+    if (!observe(sim, sim->t, sim->x, LW_OBSERVE_POSE, &c->at)) return LW_OK;
+    const double pivot = lwi_monitor_pivot(&sim->monitor, &c->at, &edge);
+    lwi_singular_fail_pass(sim->model, s->edge_joint[edge], sim->t, pivot, MAX_STEPS_NEAR,
+                           &sim->work->error);
+    return lwi_sim_fail_work(sim, LW_ERR_SINGULAR, "the run stops");
+}
+
 lw_status lwi_sim_cross(lw_sim *sim, double limit)
 {
     lwi_crossing *c = &sim->crossing;
     const double end = 2 * c->position - sim->t;
     c->near = false;
     c->latest = INFINITY;
+    if (c->steps_near > MAX_STEPS_NEAR) return give_up(sim);
     // inputs may change after `limit`
     if (sim->model->desc.ninput == 0) limit = INFINITY;
     if (end > sim->t && end <= limit && cross(sim, limit)) {
@@ -447,7 +491,7 @@ lw_status lwi_sim_cross(lw_sim *sim, double limit)
         sim->monitor.count = 0; // the window is known
         c->margin = 0;
         c->margin_wanted = true;
-        c->retreats = 0;
+        c->retreats = c->steps_near = 0;
         c->last.valid = false;
         c->stop = INFINITY;
         if (p->npassed == 0) return LW_OK;
@@ -459,6 +503,13 @@ lw_status lwi_sim_cross(lw_sim *sim, double limit)
     }
     c->failed = true;
     c->failed_sine = c->last.sine;
+    const double first = c->nahead ? sim->t + c->ahead[0].after : c->position;
+    c->again = sim->t + (1 - AGAIN) * (first - sim->t);
+    // nearer no step keeps its nodes away: ordinary steps may pass
+    if (!(AGAIN * c->failed_sine >
+          LWI_CROSSING_LAST * LWI_CROSSING_MIN_AT_NODE * lwi_crossing_typical(sim)))
+        c->again = INFINITY;
+    if (c->again > sim->t) c->known = sim->t, c->latest = c->again;
     return LW_OK;
 }
 

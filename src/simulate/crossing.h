@@ -11,6 +11,8 @@
  *  The largest number of samples within a step; those of a piece of a path, of which none is in its middle. */
 #define LWI_CROSSING_WINDOW 0.15
 #define LWI_CROSSING_MIN_AT_NODE 0.01
+/** Where no step across is accurate nodes may come nearer by this factor, and have sines smaller by it. */
+#define LWI_CROSSING_LAST 0.2
 #define LWI_CROSSING_CLOSE 0.25
 /** Minima of pivots below this part of the largest of the run are singular positions; of those that were passed 3e-9 was
  *  measured.  A mechanism that reverses next to a position has a larger one. */
@@ -20,6 +22,8 @@
 #define LWI_CROSSING_LARGEST_GAP 1e-8
 #define LWI_CROSSING_NO_GAP 1e-12
 #define LWI_CROSSING_LARGEST_DIFFERENCE 1e-5
+/** Motion between samples within a step, in radians or lengths of the mechanism. */
+#define LWI_CROSSING_APART 0.1
 enum { LWI_CROSSING_PIECES = 64, LWI_CROSSING_SAMPLES = 11 };
 
 /** The largest sine of the run. */
@@ -71,6 +75,8 @@ bool lwi_crossing_sine(lw_sim *sim, const lwi_crossing_piece *piece, double s, d
  *  @param from  1: *at is known well, 0: roughly */
 bool lwi_crossing_narrow(lw_sim *sim, const lwi_crossing_piece *piece, int group, int from,
                          double *at);
+/** crossing.minimum := the minima of the pivots of all groups of loops on a piece.  gauss.node is lost. */
+void lwi_crossing_find_minima(lw_sim *sim, const lwi_crossing_piece *piece);
 /** path->passed := the times of all positions that groups of loops pass on its pieces.  gauss.node is lost. */
 void lwi_crossing_count_passed(lw_sim *sim, lwi_crossing_path *path);
 /** crossing.best := crossing.path. */

@@ -15,10 +15,12 @@
 #define WIDE_TRIAL 0.2
 #define MIDDLE_TRIAL 0.04
 #define SMOOTH 0.3
-#define APART 0.1
+#define APART LWI_CROSSING_APART
 #define FARTHEST LWI_CROSSING_FARTHEST
 // Largest part by which the present acceleration changes the time to a position that is left at constant rates.
 #define UNIFORM 0.25
+// Sine, relative to the largest of the run, above which a reversal that is predicted is certain: thrice that allowed at nodes.
+#define REVERSES (3 * LWI_CROSSING_MIN_AT_NODE)
 enum { MAX_PIECES = LWI_CROSSING_PIECES };
 
 // ----------------------------------------------------------------------------------------- position ahead
@@ -112,13 +114,15 @@ static double growth_of(const lw_sim *sim, int group)
     return squares > 0 ? sum / squares : 0;
 }
 
-// Times to positions and windows at the present acceleration, where it changes them much; false: the loops reverse before.
-static bool accelerate(lwi_crossing_ahead *a, double growth)
+// Times to positions and windows at the present acceleration, where it changes them much; false: the loops reverse before, with
+// a sine above `small`, where the present one is `sine`.  Nearer it is not known whether they do.
+static bool accelerate(lwi_crossing_ahead *a, double growth, double sine, double small)
 {
     const double square = 1 + 2 * growth * a->after;
-    if (!(square >= 0)) return false;
-    const double part =
-        2 / (1 + sqrt(square)); // after * part + growth / 2 * (after * part)^2 = after
+    if (square < 0 && -square / (1 - square) * sine > small) return false;
+    const double
+        part = // after * part + growth / 2 * (after * part)^2 = after; or that of the reversal
+        square >= 0 ? 2 / (1 + sqrt(square)) : 2 / (1 - square);
     if (fabs(part - 1) < UNIFORM) return true;
     a->after *= part, a->window *= part;
     return true;
@@ -128,13 +132,15 @@ static bool accelerate(lwi_crossing_ahead *a, double growth)
 static void accelerate_all(lw_sim *sim, const double *x)
 {
     lwi_crossing *c = &sim->crossing;
+    const double small = REVERSES * lwi_crossing_typical(sim);
     int n = 0;
     if (sim->work->formulation->observe(sim->work, c->at.t, x, sim->inputs, LW_OBSERVE_ACCELERATION,
                                         &c->at) != LW_OK)
         return;
     for (int i = 0; i < c->nahead; i++) {
         lwi_crossing_ahead a = c->ahead[i];
-        if (a.after > 0 && !accelerate(&a, growth_of(sim, a.group))) continue;
+        if (a.after > 0 && !accelerate(&a, growth_of(sim, a.group), sqrt(c->pivot[a.group]), small))
+            continue;
         c->ahead[n++] = a;
     }
     c->nahead = n;
@@ -213,7 +219,8 @@ static void sample_step(lw_sim *sim, int n)
     lwi_crossing_take_pivots(sim, lwi_sine_at(monitor, &c->at), c->sample + n * c->ngroup);
 }
 
-static lwi_crossing_dip dip_of(const lwi_crossing *c, int group, int n)
+// The first one that may be a position, else the smallest.
+static lwi_crossing_dip dip_of(const lwi_crossing *c, int group, int n, double position)
 {
     lwi_crossing_dip best = {.sampled = INFINITY, .group = group};
     for (int i = 2; i <= n; i++) {
@@ -229,6 +236,7 @@ static lwi_crossing_dip dip_of(const lwi_crossing *c, int group, int n)
         const bool begins = i == 2 && p[0] < p[1] && bend > 0 && at > t[0] && at < t[1];
         const bool ends = i == n && p[2] < p[1] && bend > 0 && at > t[1] && at < t[2];
         const bool middle = p[1] <= p[0] && p[1] < p[2];
+        if (best.found && best.sine < position) break;
         if ((middle || begins || ends) && smallest < best.sampled && !(ends && best.found)) {
             best.found = true;
             best.ends = ends;
@@ -249,8 +257,8 @@ static lwi_crossing_dip find_dip(lw_sim *sim, double moved, double largest)
     lwi_crossing_dip best = {.sampled = INFINITY};
     sample_step(sim, n);
     for (int k = 0; k < c->ngroup; k++) {
-        const lwi_crossing_dip d = dip_of(c, k, n);
-        const bool small = d.found && d.sampled < LWI_CROSSING_CLOSE * largest;
+        const lwi_crossing_dip d = dip_of(c, k, n, TURNS * WINDOW * largest);
+        const bool small = d.found && !c->regular[k] && d.sampled < LWI_CROSSING_CLOSE * largest;
         if (small && (!best.found || d.ends < best.ends || (d.ends == best.ends && d.t < best.t)))
             best = d;
     }

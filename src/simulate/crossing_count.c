@@ -9,8 +9,11 @@
 
 // Of a piece; at most every second one is a minimum.
 enum { SAMPLES = LWI_CROSSING_SAMPLES };
-// Distance of a motion next to a position, in lengths of a piece.
-#define NEXT 1e-4
+// Distances of states beside a minimum, in lengths of a piece, and next to it, relative to those.
+#define BESIDE 0.02
+#define NEXT 5e-3
+// Distance over which its rate is measured: next to a reversal sines grow with the square of time.
+#define FAR 0.1
 
 // A group's pivot at the part s of the piece; INFINITY: unknown.
 static double pivot_at(lw_sim *sim, const lwi_crossing_piece *piece, int group, double s)
@@ -20,13 +23,24 @@ static double pivot_at(lw_sim *sim, const lwi_crossing_piece *piece, int group, 
     return sim->crossing.ngroup > 1 ? sim->monitor.here[group] : sine * sine;
 }
 
-// Is a group's pivot at the part s of the piece, or next to it, below the limit?  At a position it is round-off, and not kept.
-static bool is_below(lw_sim *sim, const lwi_crossing_piece *piece, int group, double s,
-                     double limit)
+// Adds a group's minimum at the part s of the piece, if it is lower than both states beside it.  At a position the pivot
+// itself is round-off, and not kept.
+static void add(lw_sim *sim, const lwi_crossing_piece *piece, int group, double s, double beside)
 {
+    lwi_crossing *c = &sim->crossing;
+    double pivot = INFINITY;
+    if (!(s > 0 && s < 1)) return;
     for (int i = -1; i <= 1; i++)
-        if (pivot_at(sim, piece, group, s + i * NEXT) < limit) return true;
-    return false;
+        pivot = fmin(pivot, pivot_at(sim, piece, group, s + i * NEXT * beside));
+    const double before = pivot_at(sim, piece, group, s - beside);
+    const double after = pivot_at(sim, piece, group, s + beside);
+    if (!(pivot < fmin(before, after) && fmax(before, after) < INFINITY)) return;
+    // of the side on which it is larger
+    const double far =
+        fmax(pivot_at(sim, piece, group, s - FAR), pivot_at(sim, piece, group, s + FAR));
+    if (!(far < INFINITY)) return;
+    c->minimum[c->nminimum++] =
+        (lwi_crossing_minimum){.group = group, .at = s, .pivot = pivot, .slope = sqrt(far) / FAR};
 }
 
 // The sum of products of the speeds of a group's joints at the part s of the piece with those where it begins.
@@ -86,20 +100,6 @@ static double smallest_between(lw_sim *sim, const lwi_crossing_piece *piece, int
     return 0.5 * (begin + end);
 }
 
-// Two positions on both sides of a reversal, or none: pivots there are larger than at positions.
-static void add_around_reversal(lw_sim *sim, lwi_crossing_path *path,
-                                const lwi_crossing_piece *piece, int group, double reversal,
-                                double limit)
-{
-    const double allowed = fmin(limit, 0.25 * pivot_at(sim, piece, group, reversal));
-    for (int side = 0; side < 2; side++) {
-        const double s =
-            smallest_between(sim, piece, group, side ? reversal : 0, side ? 1 : reversal);
-        if (is_below(sim, piece, group, s, allowed))
-            path->passed[path->npassed++] = piece->t + s * piece->h;
-    }
-}
-
 // Is the sample i of a group no larger than its neighbours?  *at: the part of the piece where the parabola through them
 // is smallest.
 static bool is_smallest(const lwi_crossing *c, int group, int i, double *at)
@@ -110,13 +110,13 @@ static bool is_smallest(const lwi_crossing *c, int group, int i, double *at)
     const double bend = m[-n] - 2 * *m + m[n];
     if (!(bend > 0)) return false;
     *at = (middle + 0.5 * (m[-n] - m[n]) / bend) / SAMPLES;
-    return *at > 0 && *at < 1;
+    return fabs(*at * SAMPLES - i) < 1; // roughly
 }
 
-static void count_on_piece(lw_sim *sim, lwi_crossing_path *path, const lwi_crossing_piece *piece)
+void lwi_crossing_find_minima(lw_sim *sim, const lwi_crossing_piece *piece)
 {
-    const lwi_crossing *c = &sim->crossing;
-    const double limit = LWI_CROSSING_PASSED * sim->monitor.largest;
+    lwi_crossing *c = &sim->crossing;
+    c->nminimum = 0;
     for (int i = 0; i <= SAMPLES; i++) {
         double sine = 1;
         lwi_crossing_sine(sim, piece, (double)i / SAMPLES, &sine);
@@ -124,20 +124,33 @@ static void count_on_piece(lw_sim *sim, lwi_crossing_path *path, const lwi_cross
     }
     for (int k = 0; k < c->ngroup; k++) {
         double at, reversal;
+        // at a reversal, or on both sides of it
         if (find_reversal(sim, piece, k, &reversal)) {
-            add_around_reversal(sim, path, piece, k, reversal, limit);
+            const int n = c->nminimum;
+            add(sim, piece, k, reversal, BESIDE);
+            if (c->nminimum > n) continue;
+            for (int side = 0; side < 2; side++) {
+                at = smallest_between(sim, piece, k, side ? reversal : 0, side ? 1 : reversal);
+                add(sim, piece, k, at, fmin(BESIDE, 0.5 * fabs(at - reversal)));
+            }
             continue;
         }
         for (int i = 0; i <= SAMPLES; i++)
             if (is_smallest(c, k, i, &at) &&
-                lwi_crossing_narrow(sim, piece, c->ngroup > 1 ? k : -1, 0, &at) && at > 0 &&
-                at < 1 && is_below(sim, piece, k, at, limit))
-                path->passed[path->npassed++] = piece->t + at * piece->h;
+                lwi_crossing_narrow(sim, piece, c->ngroup > 1 ? k : -1, 0, &at))
+                add(sim, piece, k, at, BESIDE);
     }
 }
 
 void lwi_crossing_count_passed(lw_sim *sim, lwi_crossing_path *path)
 {
+    const lwi_crossing *c = &sim->crossing;
     path->npassed = 0;
-    for (int i = 0; i < path->npiece; i++) count_on_piece(sim, path, &path->piece[i]);
+    for (int i = 0; i < path->npiece; i++) {
+        const lwi_crossing_piece *piece = &path->piece[i];
+        lwi_crossing_find_minima(sim, piece);
+        for (int k = 0; k < c->nminimum; k++)
+            if (c->minimum[k].pivot < LWI_CROSSING_PASSED * sim->monitor.largest)
+                path->passed[path->npassed++] = piece->t + c->minimum[k].at * piece->h;
+    }
 }

@@ -59,7 +59,6 @@ static void find_at_nodes(lw_sim *sim, double t, double h, lwi_crossing_path *pa
                                           LW_OBSERVE_POSE, &g->node) == LW_OK;
         const double sine = known ? lwi_sine_at(&sim->monitor, &g->node) : 0;
         path->sine_at[i] = sine;
-        lwi_crossing_take_pivots(sim, sine, sim->crossing.at_node + i * sim->crossing.ngroup);
         if (sine < path->node) path->node = sine, path->edge = sim->monitor.seen.edge;
     }
 }
@@ -109,9 +108,10 @@ static bool find_between_nodes(const lwi_gauss_rule *rule, const lwi_crossing_pa
 bool lwi_crossing_narrow(lw_sim *sim, const lwi_crossing_piece *piece, int group, int from,
                          double *at)
 {
-    enum { NARROWED = 3 };
+    enum { NARROWED = 3, ROUNDS = 12 };
     double h = POINTS_APART, sine;
-    for (int k = from; k < NARROWED; k++, h *= 0.1) {
+    int narrowed = from;
+    for (int k = 0; k < ROUNDS && narrowed < NARROWED; k++) {
         double p[3];
         for (int i = 0; i < 3; i++) {
             if (!lwi_crossing_sine(sim, piece, *at + (i - 1) * h, &sine)) return false;
@@ -119,7 +119,9 @@ bool lwi_crossing_narrow(lw_sim *sim, const lwi_crossing_piece *piece, int group
         }
         const double bend = p[0] - 2 * p[1] + p[2];
         if (!(bend > 0)) break;
-        *at += fmin(fmax(0.5 * h * (p[0] - p[2]) / bend, -h), h);
+        const double move = 0.5 * h * (p[0] - p[2]) / bend;
+        *at += fmin(fmax(move, -h), h);
+        if (fabs(move) < h) narrowed++, h *= 0.1;
     }
     return true;
 }

@@ -3,7 +3,7 @@
 // Loops that share no joint have separate singular positions, which may be passed one soon after the other: the nodes of
 // the step across one are then next to another.  The nodes of Gauss steps leave gaps, so that length and begin of a step can
 // be chosen with all positions in gaps, or beyond an end that is far enough from them for the next step across to begin
-// there.  The time and the rate of each sine are those of the pivots at the nodes of the last attempt, at first
+// there.  The time and the rate of each sine are those of the minima along the polynomial of the last attempt, at first
 // those of motions to both sides of the present one.
 #include "simulate/crossing.h"
 
@@ -25,11 +25,11 @@ enum { LENGTHS = 12, BEGINS = 48 };
 #define LONGER 8
 // Where none of these is accurate nodes may come nearer by this factor, and have sines smaller by it: positions that are passed
 // slowly, next to a reversal or while other loops move fast.  Round-off of nodes shows in the difference of both rules.
-#define LAST 0.2
-// The largest error that is accepted: a run that has no step across stops or leaves its branch.
-#define ACCEPTED 1e-6
-// Positions are known from nodes to this part of a step beyond its ends.
-#define BEYOND 0.3
+#define LAST LWI_CROSSING_LAST
+// The first position is so many windows ahead that another attempt may follow, nearer to it.
+#define EARLY 0.6
+// The largest difference of both rules with which a path shows whether a minimum is regular.
+#define ROUGH 1e-3
 
 lw_status lwi_crossing_create_groups(lw_sim *sim)
 {
@@ -37,17 +37,20 @@ lw_status lwi_crossing_create_groups(lw_sim *sim)
     lwi_arena *arena = &sim->arena;
     const int n = c->ngroup = sim->monitor.ngroup > 1 ? sim->monitor.ngroup : 1;
     c->wanted = LWI_PUSH(arena, bool, n);
-    c->ahead = LWI_PUSH(arena, lwi_crossing_ahead, n);
+    c->regular = LWI_PUSH(arena, bool, n);
+    const int most = (LWI_CROSSING_SAMPLES + 2) * n; // on a piece
+    c->minimum = LWI_PUSH(arena, lwi_crossing_minimum, most);
+    c->room = 4 * most;
+    c->ahead = LWI_PUSH(arena, lwi_crossing_ahead, c->room);
     c->pivot = LWI_PUSH(arena, double, 7 * n);
     c->sample = LWI_PUSH(arena, double, (LWI_CROSSING_PIECES + 1) * n);
     c->at_pivot = LWI_PUSH(arena, double, n);
     c->last_pivot = LWI_PUSH(arena, double, n);
-    c->at_node = LWI_PUSH(arena, double, LWI_GAUSS_STAGES *n);
-    c->path.passed = LWI_PUSH(arena, double, (LWI_CROSSING_SAMPLES + 2) * n); // two pieces
-    c->best.passed = LWI_PUSH(arena, double, (LWI_CROSSING_SAMPLES + 2) * n);
+    c->path.passed = LWI_PUSH(arena, double, 2 * most); // two pieces
+    c->best.passed = LWI_PUSH(arena, double, 2 * most);
     c->speed = LWI_PUSH(arena, double, sim->model->nv);
-    if (!c->wanted || !c->ahead || !c->pivot || !c->sample || !c->at_pivot || !c->last_pivot ||
-        !c->at_node || !c->path.passed || !c->best.passed || !c->speed)
+    if (!c->wanted || !c->regular || !c->minimum || !c->ahead || !c->pivot || !c->sample ||
+        !c->at_pivot || !c->last_pivot || !c->path.passed || !c->best.passed || !c->speed)
         return LW_ERR_MEMORY;
     for (int k = 0; k < n; k++) c->wanted[k] = true;
     return LW_OK;
@@ -79,48 +82,35 @@ bool lwi_crossing_several(lw_sim *sim, double D)
     return within > 1;
 }
 
-// The minimum of a group's pivot from those at the nodes of the last step: the part of the step at which it is, the sine, and
-// its rate next to it per step.  False: there is none.
-static bool find_minimum(const lw_sim *sim, int group, double *at, double *sine, double *slope)
-{
-    const lwi_crossing *c = &sim->crossing;
-    const lwi_gauss_rule *rule = &sim->passage.gauss.rule6;
-    int k = 1;
-    double p[3], s[3];
-    for (int i = 1; i < rule->stages - 1; i++)
-        if (c->at_node[i * c->ngroup + group] < c->at_node[k * c->ngroup + group]) k = i;
-    for (int i = 0; i < 3; i++)
-        s[i] = rule->c[k - 1 + i], p[i] = c->at_node[(k - 1 + i) * c->ngroup + group];
-    const double below = (p[1] - p[0]) / (s[1] - s[0]), above = (p[2] - p[1]) / (s[2] - s[1]);
-    const double bend = (above - below) / (s[2] - s[0]);
-    if (!(bend > 0)) return false;
-    *at = 0.5 * (s[0] + s[1] - below / bend);
-    *sine = sqrt(fmax(0, p[0] - bend * (s[0] - *at) * (s[0] - *at)));
-    *slope = sqrt(bend);
-    return true;
-}
-
-// Times and windows of positions as the last attempt shows them.
+// Positions as the last attempt shows them, on its last piece.  Nodes need not keep away from a minimum with a sine above that
+// allowed at nodes, as where a loop reverses in front of its position.
 static void correct_positions(lw_sim *sim)
 {
     lwi_crossing *c = &sim->crossing;
     const lwi_crossing_path *path = &c->path;
     const lwi_crossing_piece *piece = &path->piece[path->npiece - 1];
-    const double window = LWI_CROSSING_WINDOW * lwi_crossing_typical(sim);
+    const double typical = lwi_crossing_typical(sim), begin = piece->t - sim->t;
     if (!(path->node > 0 && path->node < INFINITY)) return;
-    for (int g = 0; g < c->ngroup; g++) {
-        double at, sine, slope;
-        if (!find_minimum(sim, g, &at, &sine, &slope)) continue;
-        if (!(sine < LWI_CROSSING_TURNS * window && at > -BEYOND && at < 1 + BEYOND)) continue;
-        const lwi_crossing_ahead a = {.group = g,
-                                      .after = piece->t + at * piece->h - sim->t,
-                                      .window = window / slope * piece->h};
-        int i = 0;
-        while (i < c->nahead && c->ahead[i].group != g) i++;
-        if (!(a.after > 0)) continue;
-        c->ahead[i] = a;
-        if (i == c->nahead) c->nahead++;
+    lwi_crossing_find_minima(sim, piece);
+    int n = 0;
+    for (int i = 0; i < c->nahead; i++)
+        if (c->ahead[i].after < begin || c->ahead[i].after > begin + piece->h)
+            c->ahead[n++] = c->ahead[i];
+    for (int i = 0; i < c->nminimum; i++) {
+        const lwi_crossing_minimum *m = &c->minimum[i];
+        const double sine = sqrt(m->pivot);
+        if (!(sine < LWI_CROSSING_TURNS * LWI_CROSSING_WINDOW * typical)) continue;
+        if (path->estimate < ROUGH && sine > LWI_CROSSING_MIN_AT_NODE * typical) {
+            if (i == 0 || m[-1].group != m->group) c->regular[m->group] = true;
+            continue;
+        }
+        if (n == c->room) break;
+        c->ahead[n++] =
+            (lwi_crossing_ahead){.group = m->group,
+                                 .after = begin + m->at * piece->h,
+                                 .window = LWI_CROSSING_WINDOW * typical / m->slope * piece->h};
     }
+    c->nahead = n;
     sort(c);
 }
 
@@ -151,11 +141,10 @@ static double clearance(const lw_sim *sim, double offset, double h, double end)
 }
 
 // The begin of a step of length h across the first position, so that it keeps far from all; false: there is none.
-static bool find_begin(const lw_sim *sim, double h, double latest, double allowed, double *offset)
+static bool find_begin(const lw_sim *sim, double h, double latest, double allowed, double end,
+                       double *offset)
 {
     const double first = sim->crossing.ahead[0].after;
-    const double end =
-        allowed < NEARER ? END * NEARER / allowed : END; // ends keep as far as with NEARER
     double best = allowed;
     bool found = false;
     for (int i = 0; i < BEGINS; i++) {
@@ -167,30 +156,32 @@ static bool find_begin(const lw_sim *sim, double h, double latest, double allowe
     return found;
 }
 
-// The gap, the positions and the smallest sine on the last piece of the path.
+// The gap, the first position and the smallest sine on the last piece of the path, of the minima there.
 static bool find_gaps(lw_sim *sim)
 {
     lwi_crossing *c = &sim->crossing;
     lwi_crossing_path *path = &c->path;
     lwi_gauss *g = &sim->passage.gauss;
     const lwi_crossing_piece *piece = &path->piece[path->npiece - 1];
+    const double window = LWI_CROSSING_WINDOW * lwi_crossing_typical(sim);
     path->gap = 0, path->sine = INFINITY, path->position = INFINITY;
-    for (int i = 0; i < c->nahead; i++) {
-        const lwi_crossing_ahead *a = &c->ahead[i];
-        double at = (sim->t + a->after - piece->t) / piece->h, sine;
-        if (!(at > 0 && at < 1)) continue;
-        if (!lwi_crossing_narrow(sim, piece, c->ngroup > 1 ? a->group : -1, 1, &at) ||
-            !lwi_crossing_sine(sim, piece, at, &sine))
-            return false;
-        const double pivot = c->ngroup > 1 ? sim->monitor.here[a->group] : sine * sine;
-        const double t = piece->t + at * piece->h;
-        path->position = fmin(path->position, t);
-        path->sine = fmin(path->sine, sqrt(pivot));
+    for (int i = 0; i < c->nminimum; i++) {
+        const lwi_crossing_minimum *m = &c->minimum[i];
+        double sine;
+        if (!(sqrt(m->pivot) < window)) continue;
+        if (!lwi_crossing_sine(sim, piece, m->at, &sine)) return false;
+        path->position = fmin(path->position, piece->t + m->at * piece->h);
+        path->sine = fmin(path->sine, sqrt(m->pivot));
         lwi_sim_take_motion(g->assembler, &g->node);
         path->gap = fmax(path->gap,
                          lwi_assembler_residual(g->assembler, false, NULL) / g->assembler->length);
     }
-    return path->sine < LWI_CROSSING_WINDOW * lwi_crossing_typical(sim); // else it is across none
+    return path->sine < window; // else it is across none
+}
+
+static bool is_early(const lwi_crossing *c)
+{
+    return c->nahead > 0 && c->ahead[0].after > EARLY * c->ahead[0].window;
 }
 
 static bool keep_if_better(lw_sim *sim)
@@ -199,8 +190,9 @@ static bool keep_if_better(lw_sim *sim)
     lwi_crossing_path *path = &c->path;
     if (!(path->estimate < LWI_CROSSING_LARGEST_DIFFERENCE)) return false;
     if (!find_gaps(sim) || !(path->gap <= LWI_CROSSING_LARGEST_GAP)) return false;
-    const double accepted = fmax(lwi_crossing_accepted(&sim->options), ACCEPTED);
-    if (!(path->estimate < fmin(accepted, c->best.estimate))) return false;
+    // a run that has no step across stops or leaves its branch
+    const double limit = is_early(c) ? lwi_crossing_accepted(&sim->options) : INFINITY;
+    if (!(path->estimate < fmin(limit, c->best.estimate))) return false;
     lwi_crossing_count_passed(sim, path);
     lwi_crossing_keep_path(c);
     return true;
@@ -210,6 +202,7 @@ static bool keep_if_better(lw_sim *sim)
 static double reach(const lwi_crossing *c)
 {
     double end = 0;
+    if (c->nahead == 0) return 0;
     for (int i = 0; i < c->nahead; i++) {
         const lwi_crossing_ahead *a = &c->ahead[i];
         if (i > 0 && !(a->after - a->window < end)) break;
@@ -219,13 +212,13 @@ static double reach(const lwi_crossing *c)
 }
 
 // Tries lengths from the longest on.
-static void try_lengths(lw_sim *sim, double longest, double latest, double allowed,
+static void try_lengths(lw_sim *sim, double longest, double latest, double allowed, double end,
                         double min_at_node)
 {
     lwi_crossing *c = &sim->crossing;
     double h = longest, offset;
-    for (int i = 0; i < LENGTHS; i++, h *= SHORTER) {
-        if (!find_begin(sim, h, latest, allowed, &offset)) continue;
+    for (int i = 0; i < LENGTHS && c->nahead > 0; i++, h *= SHORTER) {
+        if (!find_begin(sim, h, latest, allowed, end, &offset)) continue;
         c->path.shifted = false;
         c->path.node = INFINITY;
         const bool done = lwi_crossing_try_path(sim, offset, h, min_at_node);
@@ -240,13 +233,19 @@ bool lwi_crossing_across_several(lw_sim *sim, double rate, double limit)
     lwi_crossing *c = &sim->crossing;
     const double latest = fmin(limit - sim->t, 2 * LWI_CROSSING_FARTHEST / rate);
     if (c->nahead == 0) return false;
-    const double longest = fmin(reach(c), latest);
-    const double node = LWI_CROSSING_MIN_AT_NODE;
-    try_lengths(sim, longest, latest, 1, node);
-    if (!(c->best.estimate <= lwi_crossing_accepted(&sim->options)))
-        try_lengths(sim, longest, latest, NEARER, node);
+    const double node = LWI_CROSSING_MIN_AT_NODE, enough = lwi_crossing_accepted(&sim->options);
+    try_lengths(sim, fmin(reach(c), latest), latest, 1, END, node);
+    if (!(c->best.estimate <= enough))
+        try_lengths(sim, fmin(reach(c), latest), latest, NEARER, END, node);
     if (!(c->best.estimate < INFINITY))
-        try_lengths(sim, fmin(LONGER * longest, latest), latest, NEARER, node);
-    if (!(c->best.estimate < INFINITY)) try_lengths(sim, longest, latest, LAST, LAST * node);
+        try_lengths(sim, fmin(LONGER * reach(c), latest), latest, NEARER, END, node);
+    if (c->best.estimate < INFINITY || is_early(c)) return c->best.estimate < INFINITY;
+    // ends keep as far as with NEARER, or come as near as nodes
+    try_lengths(sim, fmin(reach(c), latest), latest, LAST, END * NEARER / LAST, LAST * node);
+    double longest = fmin(reach(c), latest);
+    for (int i = 0; i < 2 && !(c->best.estimate < enough); i++) {
+        try_lengths(sim, longest, latest, LAST, END, LAST * node);
+        longest *= pow(SHORTER, LENGTHS);
+    }
     return c->best.estimate < INFINITY;
 }

@@ -174,17 +174,26 @@ typedef struct lwi_crossing_ahead {
         window; ///< time to it, negative if it is past; half the width of the window around it
 } lwi_crossing_ahead;
 
+/** A minimum of the pivot of a group of loops on a piece of a path. */
+typedef struct lwi_crossing_minimum {
+    int group;
+    double at, pivot; ///< part of the piece; smallest pivot next to it
+    double slope;     ///< of the sine beside it, per piece
+} lwi_crossing_minimum;
+
 /** Steps across singular positions (crossing.c; crossing.h for what its parts share). */
 typedef struct lwi_crossing {
     bool active;
-    lwi_sine last;             ///< of an accepted state
-    int ngroup;                ///< groups of loops that share no joint, at least 1
-    bool *wanted;              ///< [ngroup] groups with positions to be estimated
-    int nahead;                ///< positions found
-    lwi_crossing_ahead *ahead; ///< [ngroup]
-    double *pivot, *sample;    ///< [7 ngroup], [LWI_CROSSING_PIECES + 1][ngroup] scratch: pivots
+    lwi_sine last;    ///< of an accepted state
+    int ngroup;       ///< groups of loops that share no joint, at least 1
+    bool *wanted;     ///< [ngroup] groups with positions to be estimated
+    bool *regular;    ///< [ngroup] groups of which the sine falls to a minimum that is no position
+    int nahead, room; ///< positions found; at most
+    lwi_crossing_ahead *ahead; ///< in the order of time
+    int nminimum;
+    lwi_crossing_minimum *minimum; ///< scratch
+    double *pivot, *sample; ///< [7 ngroup], [LWI_CROSSING_PIECES + 1][ngroup] scratch: pivots
     double *at_pivot, *last_pivot; ///< [ngroup] pivots at the end of a step; of `last`
-    double *at_node;               ///< [stages][ngroup] pivots at the nodes of the last step across
     double due;                    ///< no step that ends before is examined
     double known, latest; ///< the step that begins at `known` ends at `latest`, if not before
     double
@@ -196,8 +205,10 @@ typedef struct lwi_crossing {
     double outside; ///< time of the last state known to be outside of windows
     bool near;      ///< it is the step across the position at time `position`
     double position;
-    bool failed; ///< the window around the position cannot be stepped across
+    bool failed; ///< the window around the position cannot be stepped across from here
     double failed_sine;
+    int steps_near;               ///< ordinary steps next to it
+    double again;                 ///< time of the next attempt, nearer to the position
     int retreats;                 ///< repetitions of one step
     double begin, end;            ///< of the path that the state follows; else -INFINITY
     double stop;                  ///< time of a position on it before which the run ends

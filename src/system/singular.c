@@ -137,6 +137,18 @@ lw_status lwi_singular_fail_stop(const lw_model *model, int joint, double t, dou
     return fail(model, joint, t, pivot, advice, "", error);
 }
 
+lw_status lwi_singular_fail_pass(const lw_model *model, int joint, double t, double pivot,
+                                 int steps, lw_error *error)
+{
+    char advice[320];
+    snprintf(
+        advice, sizeof advice,
+        "no step leads across it, and %d ordinary ones have come no farther: other tolerances or "
+        "another formulation may, or singular: stop",
+        steps);
+    return fail(model, joint, t, pivot, advice, "", error);
+}
+
 lw_status lwi_singular_fail_driven(const lw_model *model, int joint, double t, double pivot,
                                    lw_error *error)
 {

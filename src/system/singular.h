@@ -26,6 +26,9 @@ lw_status lwi_singular_fail_rest(const lw_model *model, int joint, double t, dou
  *  @param end  "the run ends before it" */
 lw_status lwi_singular_fail_stop(const lw_model *model, int joint, double t, double pivot,
                                  const char *end, lw_error *error);
+/** Fails because no step leads across such a position, and many ordinary ones have not left it, with the same names. */
+lw_status lwi_singular_fail_pass(const lw_model *model, int joint, double t, double pivot,
+                                 int steps, lw_error *error);
 /** Fails if a mechanism is driven into such a position and cannot continue, with the same names and those of
  *  the driven joints. */
 lw_status lwi_singular_fail_driven(const lw_model *model, int joint, double t, double pivot,

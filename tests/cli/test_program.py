@@ -5,6 +5,7 @@ usage: test_program.py LINKWORK MODELS [unittest arguments]
 """
 import csv
 import json
+import math
 import os
 import re
 import resource
@@ -278,6 +279,27 @@ events: {tick: {every: 0.1, set: {u: -hinge.q0}}, end: {when: t > 2, stop: true}
         self.assertRegex(json.loads(self.call("run", model, "--json").stdout)["notice"], expected)
         for calm in ((model, "--duration", "0.1"), (self.model,)):
             self.assertNotIn("warning", self.call("run", *calm).stdout)
+
+    def test_a_singular_position_that_no_step_crosses_ends_the_run(self):
+        # the load changes too fast for a step across, and ordinary steps end at the position
+        x, y = 0.6 * math.cos(1.2), 0.6 * math.sin(1.2)
+        def rod(name, x0, y0, x1, y1):
+            square, half = ((x1 - x0)**2 + (y1 - y0)**2) / 12, 0.5 * math.atan2(y1 - y0, x1 - x0)
+            return (f"  {name}: {{mass: 1, inertia: [0.001, {square}, {square}, 0, 0, 0], position: [{0.5 * (x0 + x1)}, "
+                    f"{0.5 * (y0 + y1)}, 0], orientation: [{math.cos(half)}, 0, 0, {math.sin(half)}]}}\n")
+        def hinge(name, between, x, y, more=""):
+            return f"  {name}: {{type: revolute, between: [{between}], at: [{x}, {y}, 0], axis: [0, 0, 1]{more}}}\n"
+        model = self.write("hum.yaml", "linkwork: 1\ngravity: [0, 0, 0]\nbodies:\n"
+            + rod("crank", 0, 0, x, y) + rod("coupler", x, y, x + 1, y) + rod("rocker", 1, 0, x + 1, y) + "joints:\n"
+            + hinge("A", "ground, crank", 0, 0, ", qd: [-5], effort: {q0: 30*sin(3000*t)}")
+            + hinge("B", "crank, coupler", x, y) + hinge("C", "coupler, rocker", x + 1, y)
+            + hinge("D", "ground, rocker", 1, 0))
+        done = self.call("run", model, "--duration", "0.3", "--formulation", "rcr", "--integrator", "verner87",
+                         "--rtol", "1e-12", "--atol", "1e-12", code=1)
+        self.assertRegex(done.stderr, r"singular position at t = 0\.24080\d* s: the constraints of joint '[ABCD]' and those of "
+                         r".* no step leads across it, and 1000 ordinary ones have come no farther")
+        steps = int(re.search(r"steps +(\d+)", done.stdout + done.stderr)[1])
+        self.assertLess(steps, 3000)
 
     def test_json_holds_the_resolved_options(self):
         result = json.loads(self.call("run", self.model, "--json", "--rtol", "1e-10").stdout)
