@@ -9,7 +9,7 @@
 
 // Of a piece; at most every second one is a minimum.
 enum { SAMPLES = LWI_CROSSING_SAMPLES };
-// Distances of states beside a minimum, in lengths of a piece, and next to it, relative to those.
+// Distances of states next to a minimum, in lengths of a piece, and next to it, relative to those.
 #define BESIDE 0.02
 #define NEXT 5e-3
 // Distance over which its rate is measured: next to a reversal sines grow with the square of time.
@@ -23,7 +23,7 @@ static double pivot_at(lw_sim *sim, const lwi_crossing_piece *piece, int group, 
     return sim->crossing.ngroup > 1 ? sim->monitor.here[group] : sine * sine;
 }
 
-// Adds a group's minimum at the part s of the piece, if it is lower than both states beside it.  At a position the pivot
+// Adds a group's minimum at the part s of the piece, if it is lower than both states next to it.  At a position the pivot
 // itself is round-off, and not kept.
 static void add(lw_sim *sim, const lwi_crossing_piece *piece, int group, double s, double beside)
 {

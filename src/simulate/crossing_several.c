@@ -38,16 +38,16 @@ lw_status lwi_crossing_create_groups(lw_sim *sim)
     const int n = c->ngroup = sim->monitor.ngroup > 1 ? sim->monitor.ngroup : 1;
     c->wanted = LWI_PUSH(arena, bool, n);
     c->regular = LWI_PUSH(arena, bool, n);
-    const int most = (LWI_CROSSING_SAMPLES + 2) * n; // on a piece
-    c->minimum = LWI_PUSH(arena, lwi_crossing_minimum, most);
-    c->room = 4 * most;
+    const int largest = (LWI_CROSSING_SAMPLES + 2) * n; // on a piece
+    c->minimum = LWI_PUSH(arena, lwi_crossing_minimum, largest);
+    c->room = 4 * largest;
     c->ahead = LWI_PUSH(arena, lwi_crossing_ahead, c->room);
     c->pivot = LWI_PUSH(arena, double, 7 * n);
     c->sample = LWI_PUSH(arena, double, (LWI_CROSSING_PIECES + 1) * n);
     c->at_pivot = LWI_PUSH(arena, double, n);
     c->last_pivot = LWI_PUSH(arena, double, n);
-    c->path.passed = LWI_PUSH(arena, double, 2 * most); // two pieces
-    c->best.passed = LWI_PUSH(arena, double, 2 * most);
+    c->path.passed = LWI_PUSH(arena, double, 2 * largest); // two pieces
+    c->best.passed = LWI_PUSH(arena, double, 2 * largest);
     c->speed = LWI_PUSH(arena, double, sim->model->nv);
     if (!c->wanted || !c->regular || !c->minimum || !c->ahead || !c->pivot || !c->sample ||
         !c->at_pivot || !c->last_pivot || !c->path.passed || !c->best.passed || !c->speed)

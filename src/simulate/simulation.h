@@ -178,7 +178,7 @@ typedef struct lwi_crossing_ahead {
 typedef struct lwi_crossing_minimum {
     int group;
     double at, pivot; ///< part of the piece; smallest pivot next to it
-    double slope;     ///< of the sine beside it, per piece
+    double slope;     ///< of the sine next to it, per piece
 } lwi_crossing_minimum;
 
 /** Steps across singular positions (crossing.c; crossing.h for what its parts share). */

@@ -226,7 +226,7 @@ static void a_fast_loop_passes_within_the_step_of_a_slow_one(void **state)
     for (int i = 0; i < LWI_COUNT(seeds); i++) check_count(seeds[i], "1e-9");
 }
 
-// Without loads ordinary steps are as long as several turns.  A position is counted in front of their end, or of that of a step
+// Without loads ordinary steps are as long as several revolutions.  A position is counted in front of their end, or of that of a step
 // across (seeds 70 and 76).
 static void counts_do_not_depend_on_steps(void **state)
 {
