@@ -302,6 +302,25 @@ static void positions_of_random_sets_are_counted(void **state)
     }
 }
 
+// At a position that is found exactly the pivot is round-off, and not kept: it is that of a state next to it.
+static void positions_found_exactly_are_counted(void **state)
+{
+    (void)state;
+    static const char *const formulations[] = {"rcr", "dca", "hdca"};
+    lw_model *model;
+    lw_error error;
+    if (lw_model_read(LW_SOURCE_DIR "/tests/models/structure/loops_on_a_body.yaml", NULL, &model,
+                      NULL, &error) != LW_OK)
+        fail_msg("%s", error.text);
+    for (int i = 0; i < LWI_COUNT(formulations); i++) {
+        lw_sim *sim = simulation(model, formulations[i], "1e-8", "1");
+        lwt_ok(lw_sim_step(sim, 1.2), lw_sim_error(sim));
+        assert_int_equal(sim->crossing.count, 3);
+        lw_sim_destroy(sim);
+    }
+    lw_model_destroy(model);
+}
+
 // A run that ends in front of the position, within the window, does not stop; one that comes to it does.
 static void a_run_stops_at_positions_that_it_reaches(void **state)
 {
@@ -493,6 +512,7 @@ int main(void)
         cmocka_unit_test(counts_do_not_depend_on_steps),
         cmocka_unit_test(loops_that_reverse_are_no_obstacles),
         cmocka_unit_test(positions_of_random_sets_are_counted),
+        cmocka_unit_test(positions_found_exactly_are_counted),
         cmocka_unit_test(a_run_stops_at_positions_that_it_reaches),
         cmocka_unit_test(a_mechanism_that_reverses_has_not_passed),
         cmocka_unit_test(a_mechanism_that_reverses_keeps_its_branch),
