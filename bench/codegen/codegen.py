@@ -10,6 +10,7 @@ writes.  --table prints the table of docs/codegen.md from such a file.
 """
 import json
 import os
+import re
 import resource
 import sys
 import tempfile
@@ -17,7 +18,6 @@ import tempfile
 from common import argument_parser, call, conditions, main
 
 CHAINS = (7, 16, 32, 64)
-FLAGS = ["-O3", "-march=native", "-ffp-contract=off", "-fno-math-errno"]
 TIMER = """#include "{name}.h"
 #include <stdio.h>
 #include <time.h>
@@ -49,8 +49,15 @@ int main(void)
 """
 
 
+def flags_of(folder):
+    """Those of the Makefile that is generated."""
+    with open(os.path.join(folder, "Makefile"), encoding="utf-8") as file:
+        value = dict(re.findall(r"^(CFLAGS|ALL) [?]?= (.*)$", file.read(), re.M))
+    return value["ALL"].replace("$(CFLAGS)", value["CFLAGS"]).split()
+
+
 def compiled(arguments, folder, n):
-    """The program that times the generated code, and the seconds of compiling the code."""
+    """The program that times the generated code, the seconds of compiling the code, and the flags."""
     name = f"chain_{n}"
     model = os.path.join(folder, name + ".yaml")
     with open(model, "w", encoding="utf-8") as file:
@@ -59,11 +66,12 @@ def compiled(arguments, folder, n):
     source, timer, program = (os.path.join(folder, part) for part in (name + ".c", name + "_timer.c", name))
     with open(timer, "w", encoding="utf-8") as file:
         file.write(TIMER.format(name=name, n=n))
+    flags = flags_of(folder)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    call(arguments.compiler, *FLAGS, "-c", source, "-o", source + ".o")
+    call(arguments.compiler, *flags, "-c", source, "-o", source + ".o")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    call(arguments.compiler, *FLAGS, "-I", folder, timer, source + ".o", "-lm", "-o", program)
-    return program, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    call(arguments.compiler, *flags, "-I", folder, timer, source + ".o", "-lm", "-o", program)
+    return program, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, flags
 
 
 def library(arguments, n):
@@ -76,11 +84,11 @@ def measure(arguments):
     chains = []
     with tempfile.TemporaryDirectory() as folder:
         for n in CHAINS:
-            program, compiling = compiled(arguments, folder, n)
+            program, compiling, flags = compiled(arguments, folder, n)
             pairs = [(float(call(program)), library(arguments, n)) for _ in range(arguments.rounds)]
             chains.append({"n": n, "generated": min(p[0] for p in pairs), "library": min(p[1] for p in pairs),
                            "compiling": compiling})
-    return {**conditions(arguments), "flags": " ".join(FLAGS), "chains": chains}
+    return {**conditions(arguments), "flags": " ".join(flags), "chains": chains}
 
 
 def print_table(found):

@@ -11,6 +11,10 @@
 /** The name of the model in these sources. */
 #define LWI_CODEGEN_SOURCE "generated"
 
+/** With these it has the same bits with and without fused multiply-add, and in lanes: GCC 12 fuses products with alternating
+ *  sums and differences, vfmaddsub, also with -ffp-contract=off, where it packs statements in vectors. */
+#define LWI_CODEGEN_FLAGS "-ffp-contract=off -fno-tree-slp-vectorize -fno-math-errno"
+
 enum { LWI_CODEGEN_SOURCES = 4 };
 
 /** A partition of the speeds of closed loops into independent and dependent ones, as numbers: of each block of rows how many

@@ -1,6 +1,7 @@
 // compiler.c -- finding and calling the system's compiler.
 #define _XOPEN_SOURCE 700
 #include "compiled/compiler.h"
+#include "codegen/sources.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,11 +17,8 @@
 
 extern char **environ;
 
-// GCC 12 fuses products with alternating sums and differences, vfmaddsub, also with -ffp-contract=off, where it packs
-// statements in vectors: not without -ftree-slp-vectorize.
 const char lwi_compiler_flags[] =
-    "-std=c17 -O3 -march=native -ffp-contract=off -fno-tree-slp-vectorize -fno-math-errno -fPIC "
-    "-shared -w";
+    "-std=c17 -O3 -march=native " LWI_CODEGEN_FLAGS " -fPIC -shared -w";
 
 // ----------------------------------------------------------------------------------------- calling
 
