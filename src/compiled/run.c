@@ -156,10 +156,16 @@ static void take_part(const use *mine, part_choice *choice, int part, double mar
     choice->now = (short)part;
 }
 
+// Steps of the formulation before a new part is chosen.
+static long pause_of(const part_choice *choice)
+{
+    return (long)FIRST_PAUSE << choice->nvisited;
+}
+
 // The formulation has evaluated another step: is it time to choose a new part?
 static bool is_due(part_choice *choice)
 {
-    const long pause = (long)FIRST_PAUSE << choice->nvisited;
+    const long pause = pause_of(choice);
     return ++choice->steps >= pause && (choice->steps - pause) % SEARCHES == 0;
 }
 
@@ -190,11 +196,19 @@ static void notice(const lwi_work *work, char *text, size_t size)
     text[0] = 0;
     if (!choice || !choice->changes) return;
     const char *end = "", *reason = "";
+    char soon[100];
     if (choice->refused)
         end = "; the formulation evaluates where a partition could not be compiled: ",
         reason = mine->compiled->parts->refused;
-    else if (choice->now == FORMULATION)
+    else if (choice->now == FORMULATION && choice->nvisited == VISITED)
+        end = "; at the end the formulation evaluates, for a run has no more partitions";
+    else if (choice->now == FORMULATION && choice->steps >= pause_of(choice))
         end = "; at the end the formulation evaluates, for no pivot is large enough";
+    else if (choice->now == FORMULATION)
+        end = soon;
+    snprintf(soon, sizeof soon,
+             "; at the end the formulation evaluates: after %ld such steps a partition is chosen",
+             pause_of(choice));
     snprintf(
         text, size,
         "compiled rates: the partition of closed loops was changed, first at t = %.6g s in the "

@@ -157,6 +157,34 @@ static void a_partition_that_the_compiler_refuses_is_reported(void **state)
     lw_model_destroy(model);
 }
 
+// A run that ends near its first dead point, some steps after the formulation took over.
+static void a_run_that_ends_before_a_partition_is_chosen_says_so(void **state)
+{
+    (void)state;
+    skip_without_compiler();
+    new_cache("short");
+    lw_model *model = slider_crank();
+    lw_compiled *c = compiled(model, desc_of(1, true));
+    lw_options options;
+    lw_sim *sim = NULL;
+    lw_summary summary;
+    lw_options_default(&options);
+    OK(lw_options_set(&options, "formulation", "rcr", NULL));
+    OK(lw_options_set(&options, "duration", "0.25", NULL));
+    const lw_sim_desc desc = {.options = &options};
+    OK(lw_sim_create(model, &desc, &sim, NULL));
+    OK(lw_sim_use_compiled(sim, c));
+    OK(lw_sim_run(sim, LW_OBSERVE_ENERGY, NULL, NULL, NULL, NULL));
+    lw_sim_summary(sim, &summary);
+    const char *notice = lw_sim_notice(sim);
+    if (!strstr(notice, "evaluates: after 300 such steps a partition is chosen"))
+        fail_msg("%ld steps: %s", summary.steps, notice);
+    assert_true(summary.steps < 300);
+    lw_sim_destroy(sim);
+    lw_compiled_destroy(c);
+    lw_model_destroy(model);
+}
+
 static int asked(void *user)
 {
     return *(int *)user;
@@ -192,6 +220,7 @@ int main(void)
         cmocka_unit_test(a_run_takes_another_partition_at_dead_points),
         cmocka_unit_test(calls_take_another_partition_on_demand),
         cmocka_unit_test(a_partition_that_the_compiler_refuses_is_reported),
+        cmocka_unit_test(a_run_that_ends_before_a_partition_is_chosen_says_so),
         cmocka_unit_test(an_interrupted_partition_is_compiled_when_it_is_needed_again),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
