@@ -2,15 +2,13 @@
 #include "codegen/repeat.h"
 
 #include "base/assert.h"
+#include "codegen/sources.h"
 
 #include <string.h>
 
 // Of models that need not have it, plain statements are faster where they are few, for compilers keep most values in
 // registers, and where segments read and write more than half as many numbers as they have statements.
 enum { FEWEST = 2500, FEWEST_LARGE = 250, WORTH = 2 };
-
-// More than this is not on the stack of the caller.
-enum { LARGEST_ON_STACK = 1 << 17 };
 
 // An operand of a value in a segment: the position of another one there, or one of these.
 enum { OF_LITERAL = -1, OF_OTHER = -2, IS_CHECK = -3 };
@@ -643,7 +641,7 @@ static void print_calls(const lwi_repeats *r, const char *name, int lanes, FILE 
 void lwi_repeats_print(const lwi_repeats *r, const char *name, int lanes, FILE *file)
 {
     const lwi_codegen_graph *g = r->graph;
-    const bool large = (lanes ? lanes : 1) * r->room > LARGEST_ON_STACK / 8;
+    const bool large = (lanes ? lanes : 1) * r->room > LWI_CODEGEN_ON_STACK;
     char text[48];
     fprintf(file, "    %s%s w[%d];\n", large ? "static _Thread_local " : "", type_of(lanes),
             r->room);

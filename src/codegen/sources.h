@@ -16,6 +16,8 @@
 #define LWI_CODEGEN_FLAGS "-ffp-contract=off -fno-tree-slp-vectorize -fno-math-errno"
 
 enum { LWI_CODEGEN_SOURCES = 4 };
+/** Arrays of more numbers are a thread's, not on the stack of the caller. */
+enum { LWI_CODEGEN_ON_STACK = 1 << 14 };
 
 /** A partition of the speeds of closed loops into independent and dependent ones, as numbers: of each block of rows how many
  *  there are and which, how many dependent speeds it has and which.  The same numbers generate the same code. */

@@ -44,13 +44,16 @@ static lw_status make_sources(const lw_model *model, const lwi_partition *partit
                                   desc->allocator, &t->generated, error));
     const bool closed = t->generated.closed, timed = t->generated.timed;
     const bool forward = !desc->rates_only && !timed && !t->generated.signals;
+    const int numbers = 2 * (model->tree_nq + model->tree_nv + model->nstate) + model->desc.ninput;
+    const bool large = numbers > LWI_CODEGEN_ON_STACK / t->lanes; // BLOCK: arrays of lanes
     snprintf(t->head, sizeof t->head,
              "#define LANES %d\n#define CLOSED %d\n#define FORWARD_THERE %d\n#define AT(t) "
              "%s\n#define TIMED %d\n"
-             "#define ANGLES %d\n#define MARGINS %d\n#define CALLS_VERSION %d\n%s\n",
+             "#define ANGLES %d\n#define MARGINS %d\n#define CALLS_VERSION %d\n"
+             "#define BLOCK %sdouble\n%s\n",
              t->lanes, closed, forward, timed ? "t," : "", timed,
              closed ? lwi_closing_angles(model) : 0, t->generated.margins, LWI_CALLS_VERSION,
-             LWI_CALLS_LETTERS);
+             large ? "static _Thread_local " : "", LWI_CALLS_LETTERS);
     return LW_OK;
 }
 

@@ -176,11 +176,58 @@ static void threads_compile_different_partitions_at_a_time(void **state)
     lw_model_destroy(model);
 }
 
+/** States at which rates are compared with those of single calls. */
+typedef struct long_chain {
+    const lw_compiled *compiled;
+    int n;
+    double *q, *v, *qdot, *vdot; ///< [STATES][n]
+    lw_status status;
+} long_chain;
+
+static void *call_with_little_stack(void *of)
+{
+    static const double t[STATES];
+    long_chain *c = of;
+    c->status = lw_compiled_rates_many(c->compiled, STATES, t, c->q, c->v, NULL, NULL, c->qdot,
+                                       c->vdot, NULL, NULL);
+    return NULL;
+}
+
+// Arrays of lanes of a long model are larger than the stack of this thread.
+static void many_states_of_long_models_need_little_stack(void **state)
+{
+    (void)state;
+    skip_without_compiler();
+    new_cache("stack");
+    enum { N = 1200, STACK = 1 << 17 };
+    static double q[STATES * N], v[STATES * N], qdot[STATES * N], vdot[STATES * N], one[2][N];
+    lw_model *model = lwt_yaml("linkwork: 1\ngenerate: {chain: {n: 1200, seed: 1}}\n");
+    lw_compiled *c = compiled(model, desc_of(8, true));
+    long_chain chain = {c, N, q, v, qdot, vdot, LW_ERR_ARGUMENT};
+    pthread_attr_t little;
+    pthread_t thread;
+    states(c, model, STATES, q, v);
+    assert_int_equal(0, pthread_attr_init(&little));
+    assert_int_equal(0, pthread_attr_setstacksize(&little, STACK));
+    assert_int_equal(0, pthread_create(&thread, &little, call_with_little_stack, &chain));
+    assert_int_equal(0, pthread_join(thread, NULL));
+    OK(pthread_attr_destroy(&little));
+    OK(chain.status);
+    for (int k = 0; k < STATES; k++) {
+        OK(lw_compiled_rates(c, 0, q + k * N, v + k * N, NULL, NULL, one[0], one[1], NULL));
+        assert_memory_equal(one[0], qdot + k * N, sizeof one[0]);
+        assert_memory_equal(one[1], vdot + k * N, sizeof one[1]);
+    }
+    lw_compiled_destroy(c);
+    lw_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_take_partitions_on_demand),
         cmocka_unit_test(threads_compile_different_partitions_at_a_time),
+        cmocka_unit_test(many_states_of_long_models_need_little_stack),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
