@@ -237,7 +237,7 @@ static lwi_crossing_dip dip_of(const lwi_crossing *c, int group, int n, double p
         const bool ends = i == n && p[2] < p[1] && bend > 0 && at > t[1] && at < t[2];
         const bool middle = p[1] <= p[0] && p[1] < p[2];
         if (best.found && best.sine < position) break;
-        if ((middle || begins || ends) && smallest < best.sampled && !(ends && best.found)) {
+        if ((middle || begins || ends) && smallest < best.sampled) {
             best.found = true;
             best.ends = ends;
             best.sampled = smallest;

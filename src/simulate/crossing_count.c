@@ -142,7 +142,26 @@ void lwi_crossing_find_minima(lw_sim *sim, const lwi_crossing_piece *piece)
     }
 }
 
-void lwi_crossing_count_passed(lw_sim *sim, lwi_crossing_path *path)
+static bool has_minimum(const lwi_crossing *c, int group)
+{
+    for (int i = 0; i < c->nminimum; i++)
+        if (c->minimum[i].group == group) return true;
+    return false;
+}
+
+// Does the piece of which minima were found last end in front of the position of a group that passes none on it?
+static bool ends_in_front(const lw_sim *sim)
+{
+    const lwi_crossing *c = &sim->crossing;
+    const double smallest = LWI_CROSSING_MIN_AT_NODE * lwi_crossing_typical(sim);
+    const double *end = c->sample + SAMPLES * c->ngroup;
+    for (int k = 0; k < c->ngroup; k++)
+        if (sqrt(end[k]) < smallest && end[k] < end[k - c->ngroup] && !has_minimum(c, k))
+            return true;
+    return false;
+}
+
+bool lwi_crossing_count_passed(lw_sim *sim, lwi_crossing_path *path)
 {
     const lwi_crossing *c = &sim->crossing;
     path->npassed = 0;
@@ -153,4 +172,5 @@ void lwi_crossing_count_passed(lw_sim *sim, lwi_crossing_path *path)
             if (c->minimum[k].pivot < LWI_CROSSING_PASSED * sim->monitor.largest)
                 path->passed[path->npassed++] = piece->t + c->minimum[k].at * piece->h;
     }
+    return !ends_in_front(sim);
 }

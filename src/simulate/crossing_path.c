@@ -251,7 +251,7 @@ static bool keep_if_better(lw_sim *sim)
     if (path->gap <= NO_GAP) path->estimate = lwi_crossing_longer(path->estimate);
     if (!(path->estimate < fmin(lwi_crossing_accepted(&sim->options), c->best.estimate)))
         return false;
-    lwi_crossing_count_passed(sim, path);
+    if (!lwi_crossing_count_passed(sim, path)) return false;
     lwi_crossing_keep_path(c);
     return true;
 }

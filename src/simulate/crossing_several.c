@@ -193,7 +193,7 @@ static bool keep_if_better(lw_sim *sim)
     // a run that has no step across stops or leaves its branch
     const double limit = is_early(c) ? lwi_crossing_accepted(&sim->options) : INFINITY;
     if (!(path->estimate < fmin(limit, c->best.estimate))) return false;
-    lwi_crossing_count_passed(sim, path);
+    if (!lwi_crossing_count_passed(sim, path)) return false;
     lwi_crossing_keep_path(c);
     return true;
 }
