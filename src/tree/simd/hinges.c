@@ -229,9 +229,10 @@ static int start(const lwi_aba_sweep *of, int k, int end)
         const lwi_node *node = &of->model->node[k];
         lwi_articulated *a = &of->node[k];
         const double *V = of->work->V[k];
-        const double *h = node->h, turn = of->v[node->iv] * of->work->link[k].S[0][5];
+        const double *h = node->h;
         row J[3];
         if (!is_hinge(node)) return k;
+        const double turn = of->v[node->iv] * of->work->link[k].S[0][5];
         inertia_rigid(&a->M, node->mass, h, node->J);
         load_symmetric(node->J, J);
         const spatial v = load_spatial(V), wrench = load_spatial(of->work->wrench[k]);
