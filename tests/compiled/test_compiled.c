@@ -57,6 +57,32 @@ static const char row[] = "linkwork: 1\ngravity: [0, -9.81, 0]\n"
 static const char ladder[] = "linkwork: 1\n"
                              "generate: {ladder: {n: 8, q: [0.2, 0.3, 0], qd: [0.5, 1, 0]}}\n";
 
+// A tree of equal parts with other numbers in each; one has another axis, one no spring.
+static lw_model *uneven_tree(void)
+{
+    enum { N = 66, LINE = 250 };
+    static char text[2 * N * LINE];
+    size_t n = (size_t)snprintf(text, sizeof text, "linkwork: 1\nbodies:\n");
+    for (int i = 0; i < N; i++)
+        n += (size_t)snprintf(text + n, LINE,
+                              "  b%d: {mass: %g, inertia: [0.1, %g, 0.2, 0, 0, 0], "
+                              "com: [0.1, %g, 0], position: [%d, 0, 0]}\n",
+                              i, 1 + 0.01 * i, 0.2 + 0.001 * i, 0.1 - 0.003 * i, i);
+    n += (size_t)snprintf(text + n, LINE, "joints:\n");
+    for (int i = 0; i < N; i++) {
+        char parent[64] = "ground", spring[64] = "";
+        if (i > 0) snprintf(parent, sizeof parent, "b%d", i % 11 == 10 ? i - 4 : i - 1);
+        if (i != 40)
+            snprintf(spring, sizeof spring, ", spring: {q0: {stiffness: %d, at: %g}}", 20 + i,
+                     0.2 - 0.01 * i);
+        n += (size_t)snprintf(text + n, LINE,
+                              "  j%d: {type: revolute, between: [%s, b%d], at: [%g, 0.1, 0], "
+                              "axis: [0, 1, %g]%s}\n",
+                              i, parent, i, i - 0.5, i == 30 ? 0.3 : 0, spring);
+    }
+    return lwt_yaml(text);
+}
+
 static void models_with_equal_parts_agree_in_any_lanes(void **state)
 {
     (void)state;
@@ -65,6 +91,7 @@ static void models_with_equal_parts_agree_in_any_lanes(void **state)
     expect_numbers(lwt_yaml(chain), "chain", 4);
     expect_numbers(lwt_yaml(row), "row of four-bars", 8);
     expect_numbers(lwt_yaml(ladder), "ladder", 4);
+    expect_numbers(uneven_tree(), "uneven tree", 4);
 }
 
 // Operations in functions, not in tables.
