@@ -302,22 +302,42 @@ static void positions_of_random_sets_are_counted(void **state)
     }
 }
 
+static lw_model *structure(const char *name)
+{
+    char path[512];
+    lw_model *model;
+    lw_error error;
+    snprintf(path, sizeof path, "%s/tests/models/structure/%s.yaml", LW_SOURCE_DIR, name);
+    if (lw_model_read(path, NULL, &model, NULL, &error) != LW_OK) fail_msg("%s", error.text);
+    return model;
+}
+
 // At a position that is found exactly the pivot is round-off, and not kept: it is that of a state next to it.
 static void positions_found_exactly_are_counted(void **state)
 {
     (void)state;
     static const char *const formulations[] = {"rcr", "dca", "hdca"};
-    lw_model *model;
-    lw_error error;
-    if (lw_model_read(LW_SOURCE_DIR "/tests/models/structure/loops_on_a_body.yaml", NULL, &model,
-                      NULL, &error) != LW_OK)
-        fail_msg("%s", error.text);
+    lw_model *model = structure("loops_on_a_body");
     for (int i = 0; i < LWI_COUNT(formulations); i++) {
         lw_sim *sim = simulation(model, formulations[i], "1e-8", "1");
         lwt_ok(lw_sim_step(sim, 1.2), lw_sim_error(sim));
         assert_int_equal(sim->crossing.count, 3);
         lw_sim_destroy(sim);
     }
+    lw_model_destroy(model);
+}
+
+// The margin of rcr does not depend on the order of the columns of a loop: next to one of the positions the pivots of one order
+// are large.
+static void margins_see_all_positions(void **state)
+{
+    (void)state;
+    lw_model *model = structure("short_lever");
+    lw_sim *sim = simulation(model, "rcr", "1e-10", "1");
+    for (int k = 1; k <= 200; k++) lwt_ok(lw_sim_step(sim, 0.01 * k), lw_sim_error(sim));
+    assert_int_equal(sim->crossing.count, 5);
+    assert_int_equal(sim->monitor.times, 0);
+    lw_sim_destroy(sim);
     lw_model_destroy(model);
 }
 
@@ -513,6 +533,7 @@ int main(void)
         cmocka_unit_test(loops_that_reverse_are_no_obstacles),
         cmocka_unit_test(positions_of_random_sets_are_counted),
         cmocka_unit_test(positions_found_exactly_are_counted),
+        cmocka_unit_test(margins_see_all_positions),
         cmocka_unit_test(a_run_stops_at_positions_that_it_reaches),
         cmocka_unit_test(a_mechanism_that_reverses_has_not_passed),
         cmocka_unit_test(a_mechanism_that_reverses_keeps_its_branch),
