@@ -581,8 +581,14 @@ static void kernels_of_hinges_leave_failures(void **state)
     lwi_arena arena;
     lwi_arena_init(&arena, NULL);
     assert_int_equal(c.model->nnode, 2);
-    c.model->node[1].J[2] = 0; // which no description can have
     recursion r = recursion_create(&c, &arena);
+    r.tree.wrench[0][0] = INFINITY; // across the axis: a product with zero
+    const lw_status status = sweep_by(NULL, &c, NULL, &r, &error);
+    assert_int_equal(sweep_by(kernels, &c, NULL, &r, &of_kernels), status);
+    assert_true(status < LW_OK);
+    assert_string_equal(error.text, of_kernels.text);
+    c.model->node[1].J[2] = 0; // which no description can have
+    r = recursion_create(&c, &arena);
     assert_int_equal(sweep_by(NULL, &c, NULL, &r, &error), LW_ERR_SINGULAR);
     assert_int_equal(sweep_by(kernels, &c, NULL, &r, &of_kernels), LW_ERR_SINGULAR);
     assert_string_equal(error.text, of_kernels.text);

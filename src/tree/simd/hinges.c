@@ -182,7 +182,7 @@ static int inward(const lwi_aba_sweep *of, int k, int first)
         store_spatial(a->U[0], U);
         a->L[0][0] = inverse;
         const double effort = of->work->effort[node->iv] + (of->tau ? of->tau[node->iv] : 0);
-        a->b[0] = effort - s * a->p[5] - dot6(a->U[0], a->c);
+        a->b[0] = effort - dot6(link->S[0], a->p) - dot6(a->U[0], a->c);
         if (node->parent < 0 || k == first) continue;
         const row scale = all(inverse);
         const spatial Y = {scale * U.lin, scale * U.ang}, c = load_spatial(a->c);
