@@ -175,6 +175,69 @@ static void others_have_no_clusters(void **state)
     }
 }
 
+// Three loops of four to seven hinges and sliders, in a plane or in space, between bodies at random, closed by fixed joints:
+// loops that share coordinates, of which some can be clusters only together with others.
+static lw_model *random_loops(uint64_t *seed)
+{
+    enum { LOOPS = 3, MOST = 7 };
+    site s = new_site(seed, false);
+    lw_body bodies[LOOPS * MOST + 1] = {lwt_ground};
+    int nbody = 1;
+    for (int l = 0; l < LOOPS; l++) {
+        const int count = 4 + (int)(2 + 2 * draw(seed)), first = count / 2;
+        const bool planar = draw(seed) < 0.2;
+        lw_body end[2];
+        for (int i = 0; i < 2; i++) end[i] = bodies[(int)(0.5 * (1 + draw(seed)) * (nbody - 0.01))];
+        for (int i = 0; i < count; i++) {
+            const int side = i >= first;
+            const bool slides = draw(seed) > 0.7;
+            const double at[3] = {draw(seed), draw(seed), draw(seed)},
+                         in_space[3] = {draw(seed), draw(seed), draw(seed)},
+                         across[3] = {in_space[0], in_space[1], 0},
+                         *axis = !planar  ? in_space
+                                 : slides ? across
+                                          : Z;
+            const lw_body next =
+                blob(&s, at[0] + draw(seed), at[1] + draw(seed), at[2] + draw(seed), 1);
+            pin(&s, slides ? LW_JOINT_PRISMATIC : LW_JOINT_REVOLUTE, end[side], next, at, axis,
+                LW_CUT_AUTO);
+            bodies[nbody++] = end[side] = next;
+        }
+        pin(&s, LW_JOINT_FIXED, end[0], end[1], AT(draw(seed), draw(seed), draw(seed)), Z,
+            LW_CUT_PREFER);
+    }
+    return lwt_model(s.b);
+}
+
+// A partition that is taken in place of the one with the largest pivots is one that clusters evaluate.
+static void preferred_partitions_fit(void **state)
+{
+    (void)state;
+    int taken = 0;
+    for (uint64_t i = 0; i < 150; i++) {
+        uint64_t seed = i;
+        lw_model *model = random_loops(&seed);
+        lwt_run r = lwt_run_start(model, RCR);
+        lwi_rcr_work *d = r.work->data;
+        const size_t n = (size_t)model->tree_nv;
+        unsigned char *chosen = calloc(n, 1);
+        if (d->clusters && chosen) {
+            lwt_ok(lwi_rcr_choose(&d->e, d->theta, 0, &r.work->error), &r.work->error);
+            memcpy(chosen, d->e.fresh, n);
+            lwi_rcr_clusters_prefer(r.work, 0, r.x, chosen);
+            if (memcmp(chosen, d->e.fresh, n)) {
+                taken++;
+                if (!lwi_rcr_clusters_fit(d->clusters, chosen))
+                    fail_msg("seed %d: clusters do not have the partition", (int)i);
+            }
+        }
+        free(chosen);
+        lwt_run_end(&r);
+        lw_model_destroy(model);
+    }
+    assert_true(taken > 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -183,6 +246,7 @@ int main(void)
         cmocka_unit_test(segments_conserve_energy),
         cmocka_unit_test(gaps_are_reported),
         cmocka_unit_test(others_have_no_clusters),
+        cmocka_unit_test(preferred_partitions_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

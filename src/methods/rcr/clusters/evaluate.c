@@ -137,6 +137,7 @@ void lwi_rcr_clusters_prefer(lwi_work *work, double t, const double *x, unsigned
             if (all_loops == 0) break; // suitable already
             continue;
         }
+        if (!lwi_rcr_clusters_fit(d->clusters, other)) continue; // the elimination evaluates it
         // above the limit of a new choice, or equal to the other up to rounding
         const double far = 0.5 * (d->theta + d->keep);
         const double enough = fmin(far, 0.99 * min_pivot_of(d, t, dependent));
