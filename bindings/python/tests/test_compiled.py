@@ -135,7 +135,7 @@ def test_simulations_and_batches(cache):
     assert (state != by_library.state).any()
     for k in range(3):
         assert (batch.state(k) == state).all()
-    with pytest.raises(lw.UnsupportedError, match="another state"):
+    with pytest.raises(lw.UnsupportedError, match="hdca cannot use compiled rates: .* expected one of aba, rcr"):
         lw.Simulation(model, formulation="hdca").use_compiled(compiled)
 
 
