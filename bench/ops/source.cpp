@@ -13,6 +13,7 @@
 #include <math.h>
 
 #include "number.hpp"
+#include "pair.hpp"
 
 #define double number
 extern "C" {
