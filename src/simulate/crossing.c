@@ -112,9 +112,29 @@ lw_status lwi_sim_prepare_crossing(lw_sim *sim)
     return LW_OK;
 }
 
+// How many positions of the path are at time t or before it, and the first of them.
+static int passed_until(const lwi_crossing_path *path, double t, double *first)
+{
+    int n = 0;
+    *first = INFINITY;
+    for (int i = 0; i < path->npassed; i++)
+        if (path->passed[i] <= t) *first = fmin(*first, path->passed[i]), n++;
+    return n;
+}
+
+void lwi_sim_count_back(lw_sim *sim)
+{
+    lwi_crossing *c = &sim->crossing;
+    double first;
+    if (sim->options.singular != LW_SINGULAR_STOP)
+        c->count -= c->best.npassed - passed_until(&c->best, sim->t, &first);
+    c->best.npassed = 0;
+}
+
 void lwi_sim_leave_crossing(lw_sim *sim)
 {
     lwi_crossing *c = &sim->crossing;
+    if (sim->t < c->end) lwi_sim_count_back(sim);
     c->begin = c->end = c->outside = c->due = -INFINITY;
     c->latest = c->stop = INFINITY;
     for (int k = 0; k < c->ngroup; k++) c->regular[k] = false;
@@ -430,16 +450,6 @@ static bool cross(lw_sim *sim, double limit)
     if (!found) return false;
     c->begin = sim->t, c->end = end;
     return true;
-}
-
-// How many positions of the path are at time t or before it, and the first of them.
-static int passed_until(const lwi_crossing_path *path, double t, double *first)
-{
-    int n = 0;
-    *first = INFINITY;
-    for (int i = 0; i < path->npassed; i++)
-        if (path->passed[i] <= t) *first = fmin(*first, path->passed[i]), n++;
-    return n;
 }
 
 static void note(lw_sim *sim)

@@ -392,6 +392,8 @@ bool lwi_sim_continue_start(lw_sim *sim, lw_observe level, lwi_snapshot *snapsho
 lw_status lwi_sim_prepare_crossing(lw_sim *sim);
 /** Before a sample for the monitor: samples before accepted states without one do not count. */
 void lwi_sim_end_skipping(lw_sim *sim);
+/** Positions of the last path that are ahead of the present time are not counted: the path is left, or computed again. */
+void lwi_sim_count_back(lw_sim *sim);
 /** Discards what is known of the motion ahead: the state has changed. */
 void lwi_sim_leave_crossing(lw_sim *sim);
 /** Examines a step from (t0, x0) to (t1, x1).  False: it comes too near to a singular position, and is repeated with an

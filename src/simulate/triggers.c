@@ -286,6 +286,7 @@ static void return_to_start(lw_sim *sim)
     return_modes(sim);
     // a path across a singular position is followed again; the integrator starts again
     sim->pending = sim->t < sim->crossing.end ? LWI_NOTHING : LWI_NEW_RATES;
+    if (sim->pending == LWI_NEW_RATES) lwi_sim_count_back(sim);
     lwi_sim_find_break(sim);
 }
 

@@ -341,6 +341,60 @@ static void margins_see_all_positions(void **state)
     lw_model_destroy(model);
 }
 
+// An impulse in front of the position returns the cranks, which do not come to it; behind it they pass it again.
+static void positions_behind_an_impulse_are_not_counted(void **state)
+{
+    (void)state;
+    static const double before[] = {0.02, 1e-3, 1e-5, -1e-5, -1e-3, -0.02};
+    // of the cranks' speed, of three rods of 1 kg
+    const lw_impulse_desc returns = {.on_joint = true, .effort = 2 * SPEED * 5.0 / 3 * 0.6 * 0.6};
+    const double passes[] = {FIRST};
+    for (int i = 0; i < LWI_COUNT(before); i++) {
+        lw_model *model = parallelograms(1, passes);
+        lw_sim *sim = simulation(model, "rcr", "1e-9", "1");
+        const lw_impact *impact;
+        lwt_ok(lw_sim_step(sim, FIRST - before[i]), lw_sim_error(sim));
+        lwt_ok(lw_sim_apply_impulse(sim, 1, &returns, &impact), lw_sim_error(sim));
+        lwt_ok(lw_sim_step(sim, 0.45), lw_sim_error(sim));
+        if (sim->crossing.count != (before[i] > 0 ? 0 : 2))
+            fail_msg("%g s before: %ld passed", before[i], sim->crossing.count);
+        lw_sim_destroy(sim);
+        lw_model_destroy(model);
+    }
+}
+
+// The search for the time of an event repeats steps across.
+static void positions_next_to_an_event_are_counted_once(void **state)
+{
+    (void)state;
+    static const double before[] = {0.02, 1e-3, -1e-3, -0.02};
+    for (int i = 0; i < LWI_COUNT(before); i++) {
+        char text[2048];
+        snprintf(text, sizeof text,
+                 "linkwork: 1\n"
+                 "gravity: [0, 0, 0]\n"
+                 "bodies:\n"
+                 "  a: {mass: 1, inertia: [0.03, 0, 0.03, 0, 0, 0], position: [0, 0.3, 0]}\n"
+                 "  b: {mass: 1, inertia: [0, 0.08, 0.08, 0, 0, 0], position: [0.5, 0.6, 0]}\n"
+                 "  c: {mass: 1, inertia: [0.03, 0, 0.03, 0, 0, 0], position: [1, 0.3, 0]}\n"
+                 "joints:\n"
+                 "  A: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, 0, 1], "
+                 "qd: [-5]}\n"
+                 "  B: {type: revolute, between: [a, b], at: [0, 0.6, 0], axis: [0, 0, 1]}\n"
+                 "  C: {type: revolute, between: [b, c], at: [1, 0.6, 0], axis: [0, 0, 1]}\n"
+                 "  D: {type: revolute, between: [ground, c], at: [1, 0, 0], axis: [0, 0, 1]}\n"
+                 "events:\n"
+                 "  e: {when: A.q0 + %.17g, record: true}\n",
+                 0.5 * acos(-1) - SPEED * before[i]);
+        lw_model *model = lwt_yaml(text);
+        lw_sim *sim = simulation(model, "rcr", "1e-9", "1");
+        lwt_ok(lw_sim_step(sim, 0.45), lw_sim_error(sim));
+        assert_int_equal(sim->crossing.count, 1);
+        lw_sim_destroy(sim);
+        lw_model_destroy(model);
+    }
+}
+
 // A run that ends in front of the position, within the window, does not stop; one that comes to it does.
 static void a_run_stops_at_positions_that_it_reaches(void **state)
 {
@@ -534,6 +588,8 @@ int main(void)
         cmocka_unit_test(positions_of_random_sets_are_counted),
         cmocka_unit_test(positions_found_exactly_are_counted),
         cmocka_unit_test(margins_see_all_positions),
+        cmocka_unit_test(positions_behind_an_impulse_are_not_counted),
+        cmocka_unit_test(positions_next_to_an_event_are_counted_once),
         cmocka_unit_test(a_run_stops_at_positions_that_it_reaches),
         cmocka_unit_test(a_mechanism_that_reverses_has_not_passed),
         cmocka_unit_test(a_mechanism_that_reverses_keeps_its_branch),
