@@ -11,7 +11,6 @@
 // computed, also within longer steps.  s falls and the position is predicted at D = -s / (ds/dt).  The next step ends
 // where the window begins, at s = WINDOW of the largest sine of the run, and the Gauss step has the length 2 D.  A
 // step that has come nearer is repeated with an earlier end.
-#include "simulate/simulation.h"
 //
 // crossing_ahead.c predicts positions, crossing_path.c steps across one, crossing_several.c across several.
 #include "simulate/crossing.h"

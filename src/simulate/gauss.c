@@ -5,7 +5,7 @@
 //     T_i = x + h sum_j A_ij f(P T_j)
 //
 // where P projects positions and velocities onto the constraints.  The fixed point is found by sweeps, which start
-// from the motion moved along itself.  Nodes of an even number keep away from both ends and from the middle of the
+// from stages that are predicted one from the other, or at a singular position from the motion moved along itself.  Nodes of an even number keep away from both ends and from the middle of the
 // step: a singular position there is not evaluated.
 #include "simulate/gauss.h"
 
@@ -276,7 +276,8 @@ static bool predict_stages(lwi_gauss *g, const lwi_gauss_rule *rule, double t, d
     return true;
 }
 
-// The stages before the first sweep: the motion moved along itself, or the polynomial of another rule on the constraints.
+// The stages before the first sweep, by `last`.  NULL: the motion moved along itself; rule1: predicted from the rates; else the
+// polynomial of that rule on the constraints.
 static bool guess_stages(lwi_gauss *g, const lwi_gauss_rule *rule, const lwi_gauss_rule *last,
                          const lwi_snapshot *m, double offset, double h, const double *inputs)
 {
