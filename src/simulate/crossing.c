@@ -411,6 +411,14 @@ bool lwi_sim_enter_path_end(lw_sim *sim, double t)
     return enter_moved(sim, c->y, c->end_x);
 }
 
+// Of n positions ahead one has remained, and no step across is accurate yet.
+static bool one_is_left(const lw_sim *sim, int n, double limit)
+{
+    const lwi_crossing *c = &sim->crossing;
+    return n > 1 && c->nahead == 1 && sim->t + 2 * c->ahead[0].after <= limit &&
+           !(c->best.estimate <= lwi_crossing_enough(&sim->options));
+}
+
 static bool cross(lw_sim *sim, double limit)
 {
     lwi_crossing *c = &sim->crossing;
@@ -437,10 +445,7 @@ static bool cross(lw_sim *sim, double limit)
     if (!found) {
         const int n = c->nahead;
         found = lwi_crossing_across_several(sim, rate, limit);
-        const double after = c->nahead ? c->ahead[0].after : 0;
-        if (n > 1 && c->nahead == 1 && sim->t + 2 * after <= limit &&
-            !(c->best.estimate <= lwi_crossing_enough(&sim->options)))
-            found |= lwi_crossing_single(sim, after);
+        if (one_is_left(sim, n, limit)) found |= lwi_crossing_single(sim, c->ahead[0].after);
     }
     const lwi_crossing_piece *last = &c->best.piece[c->best.npiece - 1];
     const double end = last->t + last->h;

@@ -211,7 +211,7 @@ static lw_status find_ranks(rank_search *l, lwi_shared *shared, int *start_rank,
         step_along_motions(l, i, sizes[i], l->nearby + (size_t)i * nq);
     }
     bool confirmed = *known; // the ranks at the start are those of a configuration nearby
-    bool any = *known;
+    bool any = confirmed;
     for (int i = 0; i < nearby && !confirmed; i++) {
         memcpy(l->q, l->nearby + (size_t)i * nq, nq * sizeof(double));
         // 0.2: between h and 1
