@@ -132,6 +132,10 @@ class Observation:
     _SHAPES = {"position": 3, "quaternion": 4, "velocity": 3, "angular_velocity": 3,
                "acceleration": 3, "angular_acceleration": 3}
 
+    model: Model
+    _owner: object  # of the memory of the views
+    _numbers: Any  # lw_observation
+    _known: Dict[str, Any]  # the attributes of all observations with the same arrays
     time: float
     level: str
     position: Array  #: mass centres, world [m]
