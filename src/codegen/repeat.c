@@ -1,4 +1,4 @@
-// repeat.c -- segments of the same operations, their parameters and offsets, and the text of both.
+// repeat.c -- segments of the same operations, their parameters and offsets, and what is printed of both.
 #include "codegen/repeat.h"
 
 #include "base/assert.h"

@@ -82,20 +82,20 @@ static lw_status load(void *object, const char *path, lw_error *error)
 {
     const loading *l = object;
     lwi_loaded *p = l->part;
-    p->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!p->library) {
+    p->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!p->handle) {
         const char *reason = dlerror();
         return lwi_fail(error, LW_ERR_UNSUPPORTED, "what was compiled cannot be loaded: %s",
                         reason ? reason : path);
     }
-    p->calls = dlsym(p->library, LWI_CALLS_SYMBOL);
+    p->calls = dlsym(p->handle, LWI_CALLS_SYMBOL);
     const lw_compiled_info *i = l->info;
     const lwi_calls *f = p->calls;
     if (f && f->version == LWI_CALLS_VERSION && f->nq == i->nq && f->nv == i->nv &&
         f->nx == i->nstate && f->nu == i->ninput && f->lanes == i->lanes)
         return LW_OK;
-    dlclose(p->library);
-    p->library = NULL;
+    dlclose(p->handle);
+    p->handle = NULL;
     p->calls = NULL;
     return lwi_fail(error, LW_ERR_UNSUPPORTED, "%s is none of this model", path);
 }
@@ -202,7 +202,7 @@ static void build_part(const lw_compiled *c, const lw_model *model, const lwi_pa
     pthread_mutex_unlock(&parts->lock);
     const lw_status status = make_part(model, partition, &how, &built, &info, &error);
     pthread_mutex_lock(&parts->lock);
-    part->library = built.library;
+    part->handle = built.handle;
     part->calls = built.calls;
     part->state = status == LW_OK                                           ? LWI_LOADED_READY
                   : status == LW_ERR_INTERRUPTED || status == LW_ERR_MEMORY ? LWI_LOADED_WANTED
@@ -299,7 +299,7 @@ static void destroy_parts(lw_compiled *c)
     if (!c->parts) return;
     for (int i = 0; i < LWI_LOADED_PARTS; i++) {
         lwi_loaded *p = &c->parts->part[i];
-        if (p->library) dlclose(p->library);
+        if (p->handle) dlclose(p->handle);
         if (p->code) lwi_release(&c->allocator, p->code);
     }
     pthread_cond_destroy(&c->parts->built);

@@ -20,7 +20,7 @@ typedef enum lwi_loaded_state {
 
 /** Loaded code, with one partition of the speeds of closed loops. */
 typedef struct lwi_loaded {
-    void *library;          ///< of dlopen
+    void *handle;           ///< of dlopen
     const lwi_calls *calls; ///< set where it is ready
     int n, *code;           ///< the partition as numbers (codegen/sources.h); of the first one none
     lwi_loaded_state state;
