@@ -29,6 +29,7 @@ typedef struct ranked {
     double *S, *scale;
     double *null; ///< [n - kept][n]
     int *swap;    ///< [n] row k was exchanged with this one before step k
+    bool factors; ///< are wanted, not pivots only
     lwi_elim_state *state;
 } ranked;
 
@@ -45,6 +46,7 @@ static ranked ranked_of(const lwi_elim *elim, int node)
                     .scale = elim->scale + N->row,
                     .null = elim->null[node],
                     .swap = elim->swap[node],
+                    .factors = !elim->pivots_only,
                     .state = &elim->state[node]};
 }
 
@@ -93,27 +95,50 @@ static int row_at(const int *swap, int steps, int place)
 
 // ------------------------------------------------------------------------------------ elimination
 
+// row [n] := a row; *sum: 0 if its n numbers are finite.
+LWI_INLINE void scale_entries(int n, double a, double *row, lwi_pair *sum)
+{
+    int j = 0;
+    for (; j + 1 < n; j += 2) {
+        const lwi_pair x = lwi_pair_load(row + j);
+        *sum += 0 * x;
+        lwi_pair_store(row + j, a * x);
+    }
+    if (j == n) return;
+    *sum += (lwi_pair){0 * row[j], 0};
+    row[j] *= a;
+}
+
+// The same with a factor scale[j] for each number.
+LWI_INLINE void scale_each(int n, double a, const double *scale, double *row, lwi_pair *sum)
+{
+    int j = 0;
+    for (; j + 1 < n; j += 2) {
+        const lwi_pair x = lwi_pair_load(row + j);
+        *sum += 0 * x;
+        lwi_pair_store(row + j, a * lwi_pair_load(scale + j) * x);
+    }
+    if (j == n) return;
+    *sum += (lwi_pair){0 * row[j], 0};
+    row[j] *= a * scale[j];
+}
+
 // Scales S_cc and S_co.  False if an entry is not finite: comparisons of pivots do not detect all of them.
 static bool scale_rows(const ranked *t)
 {
     const int n = t->n, ld = t->ld;
-    double *s = t->scale, *R = t->R, sum = 0; // sum of products with 0: 0, or not a number
+    double *s = t->scale;
+    lwi_pair sum = {0, 0}; // of products with 0: 0, or not a number
     for (int r = 0; r < n; r++) {
-        sum += 0 * t->S[r];
+        sum += (lwi_pair){0 * t->S[r], 0};
         s[r] = t->S[r] > 0 ? 1 / sqrt(t->S[r]) : 1; // a row of zeros
     }
     for (int i = 0; i < n; i++) {
-        double *row = R + i * ld;
-        for (int j = i; j < n; j++) {
-            sum += 0 * row[j];
-            row[j] *= s[i] * s[j];
-        }
-        for (int j = n; j < n + t->no; j++) {
-            sum += 0 * row[j];
-            row[j] *= s[i];
-        }
+        double *row = t->R + i * ld;
+        scale_each(n - i, s[i], s + i, row + i, &sum);
+        scale_entries(t->no, s[i], row + n, &sum);
     }
-    return sum == 0;
+    return sum[0] + sum[1] == 0;
 }
 
 // Exchanges rows and columns a <= b of a symmetric matrix stored as its upper triangle.
@@ -140,7 +165,7 @@ LWI_INLINE void subtract_pivot(int n, double *R, int ld, int k, int part, int pa
 {
     const double *pivot = R + k * ld, inverse = 1 / pivot[k];
     for (int i = k + 1 + part; i < n; i += parts)
-        lwi_subtract(n - i, pivot[i] * inverse, pivot + i, R + i * ld + i);
+        if (pivot[i] != 0) lwi_subtract(n - i, pivot[i] * inverse, pivot + i, R + i * ld + i);
 }
 
 // One elimination step of S_cc: the rows below row k, shared by the team, then row k becomes a row of [R1 R2] with 1/D
@@ -285,6 +310,12 @@ typedef struct columns {
     int at, no;
 } columns;
 
+// y -= a x of a row.  In mechanisms that move in planes rows within and across them do not meet: half of all factors are 0.
+LWI_INLINE void subtract(int n, double a, const double *x, double *y)
+{
+    if (a != 0) lwi_subtract_row(n, a, x, y);
+}
+
 // Removes the null vectors from columns of S_co.
 LWI_INLINE void project_columns(const ranked *t, const columns own)
 {
@@ -292,8 +323,8 @@ LWI_INLINE void project_columns(const ranked *t, const columns own)
     const double *null = t->null;
     for (int q = t->state->kept; q < t->n; q++, null += t->n) {
         for (int j = 0; j < own.no + own.no % 2; j++) along[j] = 0; // not what the next thread has
-        for (int i = 0; i < t->n; i++) lwi_subtract_row(own.no, -null[i], Sco + i * t->ld, along);
-        for (int i = 0; i < t->n; i++) lwi_subtract_row(own.no, null[i], along, Sco + i * t->ld);
+        for (int i = 0; i < t->n; i++) subtract(own.no, -null[i], Sco + i * t->ld, along);
+        for (int i = 0; i < t->n; i++) subtract(own.no, null[i], along, Sco + i * t->ld);
     }
 }
 
@@ -302,14 +333,14 @@ LWI_INLINE void below_row(const ranked *t, int k, const columns own)
 {
     double *Sco = t->R + t->n + own.at, *f = Sco + k * t->ld;
     for (int i = k + 1; i < t->state->kept; i++)
-        lwi_subtract_row(own.no, t->R[k * t->ld + i], f, Sco + i * t->ld);
+        subtract(own.no, t->R[k * t->ld + i], f, Sco + i * t->ld);
 }
 
 LWI_INLINE void update(const ranked *t, int k, const int no, double *U, int lu, int part, int parts)
 {
     const double *f = t->R + k * t->ld + t->n, inverse = t->R[k * (t->ld + 1)];
     for (int i = part; i < no; i += parts)
-        lwi_subtract_row(no - i, f[i] * inverse, f + i, U + i * (lu + 1));
+        subtract(no - i, f[i] * inverse, f + i, U + i * (lu + 1));
 }
 
 LWI_INLINE void scale_row(const ranked *t, int k, const columns own)
@@ -330,7 +361,7 @@ LWI_INLINE void eliminate_columns_of(const ranked *t, const int no, double *U, i
     for (int k = 0; k < t->state->kept; k++) {
         below_row(t, k, all);
         update(t, k, no, U, lu, 0, 1);
-        scale_row(t, k, all);
+        if (t->factors) scale_row(t, k, all);
     }
 }
 
@@ -406,12 +437,10 @@ static void add_open(const lwi_elim *elim, const lwi_elim_front *N, int node, in
             if (of_e[s] != of_f[t] || entry_node < N->first || entry_node > node) continue;
             const double(*J)[6] = (const double(*)[6])(elim->J + 6 * (plan->slot[e] + s));
             const double(*G)[6] = (const double(*)[6])(elim->G + 6 * (plan->slot[f] + t));
-            for (int i = 0; i < E->rows; i++)
-                for (int j = 0; j < F->rows; j++) {
-                    double sum = 0;
-                    for (int k = 0; k < 6; k++) sum += J[i][k] * G[j][k];
-                    N->C[(row + i) * N->no + column + j] += sum;
-                }
+            double *C = N->C + row * N->no + column;
+#define ADD(n, unused) lwi_block_product(E->rows, n, J, G, C, N->no, true)
+            LWI_WITH_EDGE_ROWS(F->rows, ADD, 0)
+#undef ADD
         }
 }
 
