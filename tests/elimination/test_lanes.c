@@ -261,9 +261,54 @@ static void rows_are_read_again(void **state)
     problem_free(&p);
 }
 
+// The blocks of every node, of one to six rows, are sums from the left in every width.
+static void blocks_have_the_same_bits(void **state)
+{
+    (void)state;
+    static const int widths[] = {1, 4, 8};
+    problem p;
+    problem_seed(760);
+    problem_init(&p, 30);
+    for (int i = 0; i < 30; i++)
+        problem_edge(&p, 1 + i % 6, i == 0, i ? 2 : 1, (const int[]){i, i - 1});
+    for (int i = 5; i < 30; i++) problem_edge(&p, 1 + i % 5, false, 2, (const int[]){i, i - 5});
+    problem_numbers(&p);
+    problem_bench b = {.p = p};
+    problem_setup(&b, LW_PLAN_COMB);
+    lwi_elim *elim = b.elim;
+    int sizes = 0; // a bit for each
+    for (int k = 0; k < elim->nnode; k++) {
+        const lwi_elim_front *N = &elim->front[k];
+        const size_t size = (size_t)N->nc * (size_t)N->ld;
+        double *expected = LWI_PUSH(&b.arena, double, size), *R = LWI_PUSH(&b.arena, double, size);
+        for (int i = N->block.first; i < N->block.first + N->block.n; i++) {
+            const lwi_elim_block *block = &elim->block[i];
+            sizes |= 1 << block->n;
+            for (int r = 0; r < block->m; r++)
+                for (int c = 0; c < block->n; c++) {
+                    double sum = 0, *to = expected + block->at + r * N->ld + c;
+                    for (int j = 0; j < 6; j++)
+                        sum += elim->J[6 * block->J + r][j] * elim->G[6 * block->G + c][j];
+                    *to = block->add ? *to + sum : sum;
+                }
+        }
+        for (int w = 0; w < LWI_COUNT(widths); w++) {
+            const lwi_elim_kernels *kernels = lwi_elim_kernels_of(widths[w]);
+            if (!kernels) continue; // not on this machine
+            memset(R, 0, size * sizeof *R);
+            kernels->blocks(elim, N, elim->J, elim->G, R);
+            assert_memory_equal(R, expected, size * sizeof *R);
+        }
+    }
+    assert_int_equal(sizes, 126);
+    lwi_arena_free(&b.arena);
+    problem_free(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_have_the_same_bits),
         cmocka_unit_test(widths_have_the_same_bits),
         cmocka_unit_test(ends_of_chains),
         cmocka_unit_test(regular_factors_do_not_depend_on_ranks),

@@ -494,10 +494,68 @@ static void down(const lwi_elim *elim, const lwi_elim_batch *g)
     }
 }
 
+// ---------------------------------------------------------------------------------- blocks of a node
+
+// to [n] = x, or += x: the first n lanes.
+static INLINE void put_row(real x, int n, bool add, double *to)
+{
+#if WIDTH == 1
+    *to = add ? *to + x : x;
+    (void)n;
+#else
+    if (add) x += n < WIDTH ? some(to, n) : (real) * (const stored_unaligned *)to;
+    if (n < WIDTH)
+        put_some(x, to, n);
+    else
+        *(stored_unaligned *)to = x;
+#endif
+}
+
+// F [m][n] = J G', or += J G', n constant: the columns side by side, with the bits of lwi_block_product.
+static INLINE void block(const int n, int m, const double (*J)[6], const double (*G)[6], double *F,
+                         int ld, bool add)
+{
+    enum { CHUNKS = (LWI_EDGE_ROWS + WIDTH - 1) / WIDTH };
+    const int chunks = (n + WIDTH - 1) / WIDTH;
+    real g[CHUNKS][6];
+    UNROLL for (int c = 0; c < chunks; c++)
+    {
+        const double *row[WIDTH];
+        for (int i = 0; i < WIDTH; i++) row[i] = G[c * WIDTH + i < n ? c * WIDTH + i : n - 1];
+        from_rows(row, 6, g[c]);
+    }
+    for (int r = 0; r < m; r++, F += ld) {
+        real sum[CHUNKS];
+        UNROLL for (int c = 0; c < chunks; c++) sum[c] = ZERO;
+        UNROLL for (int k = 0; k < 6; k++)
+        {
+            const real j = NAME(splat)(J[r][k]);
+            UNROLL for (int c = 0; c < chunks; c++) sum[c] += j * g[c][k];
+        }
+        UNROLL for (int c = 0; c < chunks; c++)
+        {
+            put_row(sum[c], n - c * WIDTH, add, F + c * WIDTH);
+        }
+    }
+}
+
+static void put_node_blocks(const lwi_elim *elim, const lwi_elim_front *N, double (*left)[6],
+                            double (*right)[6], double *R)
+{
+    const lwi_elim_block *first = elim->block + N->block.first;
+    for (const lwi_elim_block *b = first; b < first + N->block.n; b++) {
+        const double(*J)[6] = (const double(*)[6])(left + 6 * b->J);
+        const double(*G)[6] = (const double(*)[6])(right + 6 * b->G);
+#define BLOCK(n, unused) block(n, b->m, J, G, R + b->at, N->ld, b->add)
+        LWI_WITH_EDGE_ROWS(b->n, BLOCK, 0)
+#undef BLOCK
+    }
+}
+
 #include "elimination/simd/single.inl"
 
 #define KERNELS_2(isa) lwi_elim_kernels_##isa
 #define KERNELS_1(isa) KERNELS_2(isa)
 extern const lwi_elim_kernels KERNELS_1(ISA);
-const lwi_elim_kernels KERNELS_1(ISA) = {matrix,        rows,      up,         down,
-                                         single_matrix, single_up, single_down};
+const lwi_elim_kernels KERNELS_1(ISA) = {matrix,        rows,      up,          down,
+                                         single_matrix, single_up, single_down, put_node_blocks};
