@@ -34,6 +34,22 @@ static int compare(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
+// Columns have few blocks, as a rule.
+static void sort(int *list, int n)
+{
+    enum { FEW = 16 };
+    if (n > FEW) {
+        qsort(list, (size_t)n, sizeof *list, compare);
+        return;
+    }
+    for (int i = 1; i < n; i++) {
+        const int item = list[i];
+        int k = i;
+        for (; k > 0 && list[k - 1] > item; k--) list[k] = list[k - 1];
+        list[k] = item;
+    }
+}
+
 static void find(pattern *p, int k, int n, const int *row)
 {
     for (int i = 0; i < n; i++) {
@@ -48,7 +64,7 @@ static lw_status find_rows(pattern *p, int k)
     p->nfound = 0;
     find(p, k, p->start[k + 1] - p->start[k], p->in + p->start[k]);
     for (int c = p->child[k]; c; c = p->next[c - 1]) find(p, k, p->count[c - 1], p->row[c - 1]);
-    qsort(p->found, (size_t)p->nfound, sizeof *p->found, compare);
+    sort(p->found, p->nfound);
     p->count[k] = p->nfound;
     if (!(p->row[k] = LWI_PUSH(&p->arena, int, p->nfound))) return LW_ERR_MEMORY;
     if (p->nfound == 0) return LW_OK;

@@ -293,16 +293,22 @@ static lw_status sequence(lwi_order *o)
     return lwi_order_sequential(o, body, o->graph->nbody);
 }
 
-static lw_status arrange(lwi_order *o, lw_plan kind, bool *pieces)
+// pieces: paths have been joined in pieces before
+static lw_status join_all(lwi_order *o, lw_plan kind, bool pieces)
 {
-    *pieces = false;
-    if (kind == LW_PLAN_MIXED) TRY(lwi_order_pieces(o, pieces));
-    TRY(*pieces || kind == LW_PLAN_COMB
+    TRY(pieces || kind == LW_PLAN_COMB
             ? sequence(o)
             : lwi_order_dissect(o, kind == LW_PLAN_MIXED ? MIXED_LEAF : 1));
     for (int b = 0; b < o->graph->nbody; b++)
         if (o->up[b] == b && o->node_of[b] < 0) lwi_order_single(o, b);
     return LW_OK;
+}
+
+static lw_status arrange(lwi_order *o, lw_plan kind, bool *pieces)
+{
+    *pieces = false;
+    if (kind == LW_PLAN_MIXED) TRY(lwi_order_pieces(o, pieces));
+    return join_all(o, kind, *pieces);
 }
 
 // Multiplications of the nodes, without products: those of the joins, however a node has grown.
@@ -333,32 +339,59 @@ static lw_status create(const lwi_plan_graph *graph, lw_plan kind, lwi_arena *ar
     return status;
 }
 
-static lw_status have_pieces(const lwi_plan_graph *graph, const lwi_arena *arena, bool *pieces)
+// A balanced order that takes less than `limit` multiplications; above it is not complete.
+static lw_status arrange_below(const lwi_plan_graph *graph, double limit, const lwi_arena *arena,
+                               lwi_order *o)
 {
-    lwi_order order;
-    TRY(lwi_order_create(graph, &arena->allocator, &order));
-    const lw_status status = lwi_order_pieces(&order, pieces);
-    lwi_order_free(&order);
+    TRY(lwi_order_create(graph, &arena->allocator, o));
+    o->limit = limit;
+    return join_all(o, LW_PLAN_BALANCED, false);
+}
+
+// Pieces, where there are any; else the cheaper one of the sequential and the balanced order: products J G' are the same
+// in both.
+static lw_status choose(const lwi_plan_graph *graph, lwi_arena *arena, lwi_plan *plan)
+{
+    bool pieces, balanced = false;
+    lwi_order order[2] = {0};
+    TRY(lwi_order_create(graph, &arena->allocator, &order[0]));
+    lw_status status = lwi_order_pieces(&order[0], &pieces); // nothing is joined if there are none
+    if (status == LW_OK) status = join_all(&order[0], LW_PLAN_COMB, pieces);
+    if (status == LW_OK && !pieces) {
+        status = arrange_below(graph, order[0].work, arena, &order[1]);
+        balanced = order[1].work < order[0].work;
+    }
+    const lw_plan kind = pieces ? LW_PLAN_MIXED : balanced ? LW_PLAN_BALANCED : LW_PLAN_COMB;
+    if (status == LW_OK) status = make(&order[balanced], kind, pieces, arena, plan);
+    for (int i = 0; i < 2; i++) lwi_order_free(&order[i]);
     return status;
 }
 
-// The cheaper one of the sequential and the balanced order: products J G' are the same in both.
-static lw_status choose(const lwi_plan_graph *graph, lwi_arena *arena, lwi_plan *plan)
+// The edges node by node, as `fill` numbers these.
+static lw_status list_closed(lwi_order *o, int *place)
 {
-    static const lw_plan kind[2] = {LW_PLAN_COMB, LW_PLAN_BALANCED};
+    int *name = LWI_PUSH(&o->arena, int, o->nnode), *node = LWI_PUSH(&o->arena, int, o->nnode);
+    int count = 0;
+    if (!name || !node) return LW_ERR_MEMORY;
+    number(o, name);
+    for (int k = 0; k < o->nnode; k++) node[name[k]] = k;
+    for (int e = 0; e < o->graph->nedge; e++) place[e] = -1;
+    for (int k = 0; k < o->nnode; k++)
+        for (int e = o->node[node[k]].closed.first; e >= 0; e = o->next_edge[e]) place[e] = count++;
+    return LW_OK;
+}
+
+lw_status lwi_plan_closing_order(const lwi_plan_graph *graph, lw_plan kind,
+                                 const lw_allocator *allocator, int *place)
+{
+    lwi_order order;
     bool pieces;
-    lwi_order order[2] = {0};
-    TRY(have_pieces(graph, arena, &pieces));
-    if (pieces) return create(graph, LW_PLAN_MIXED, arena, plan);
-    lw_status status = LW_OK;
-    for (int i = 0; i < 2 && status == LW_OK; i++) {
-        status = lwi_order_create(graph, &arena->allocator, &order[i]);
-        if (i) order[1].limit = order[0].work; // above it this one is not the cheaper
-        if (status == LW_OK) status = arrange(&order[i], kind[i], &pieces);
-    }
-    const int best = order[1].work < order[0].work;
-    if (status == LW_OK) status = make(&order[best], kind[best], false, arena, plan);
-    for (int i = 0; i < 2; i++) lwi_order_free(&order[i]);
+    LWI_ASSERT(kind != LW_PLAN_AUTO);
+    TRY(check(graph));
+    TRY(lwi_order_create(graph, allocator, &order));
+    lw_status status = arrange(&order, kind, &pieces);
+    if (status == LW_OK) status = list_closed(&order, place);
+    lwi_order_free(&order);
     return status;
 }
 

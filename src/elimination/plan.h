@@ -82,6 +82,11 @@ typedef struct lwi_plan {
  *  @return LW_ERR_MEMORY; LW_ERR_ARGUMENT: an edge has a body twice, or one that does not exist */
 lw_status lwi_plan_create(const lwi_plan_graph *graph, lw_plan kind, lwi_arena *arena,
                           lwi_plan *plan);
+/** The order alone in which a plan of this kind, not LW_PLAN_AUTO, closes the edges.
+ *  @param place  out, [nedge] 0, 1, ...; -1: edges without rows
+ *  @return as lwi_plan_create */
+lw_status lwi_plan_closing_order(const lwi_plan_graph *graph, lw_plan kind,
+                                 const lw_allocator *allocator, int *place);
 /** Name of a kind (the value of the option `plan`), and back; NULL, -1: no such kind. */
 const char *lwi_plan_kind_name(lw_plan kind);
 int lwi_plan_kind_find(const char *name);

@@ -146,6 +146,21 @@ static lwi_plan plan_of(const problem *p, lw_plan kind, lwi_arena *arena)
     return plan;
 }
 
+// The order alone is that of the plan.
+static void check_closing_order(const lwi_plan *plan, const problem *p)
+{
+    const int nedge = plan->graph.nedge;
+    int *place = calloc((size_t)nedge + 1, sizeof *place), n = 0;
+    assert_non_null(place);
+    assert_int_equal(lwi_plan_closing_order(&p->graph, plan->kind, NULL, place), LW_OK);
+    for (int k = 0; k < plan->nnode; k++)
+        for (int i = 0; i < plan->node[k].closed.n; i++)
+            assert_int_equal(place[plan->item[plan->node[k].closed.first + i]], n++);
+    for (int e = 0; e < nedge; e++)
+        if (plan->closer[e] < 0) assert_int_equal(place[e], -1);
+    free(place);
+}
+
 static void all_plans(problem p)
 {
     for (int k = 0; k < LWI_COUNT(kinds); k++) {
@@ -155,6 +170,7 @@ static void all_plans(problem p)
         assert_true(plan.kind != LW_PLAN_AUTO);
         if (kinds[k] != LW_PLAN_AUTO) assert_int_equal(plan.kind, kinds[k]);
         check_plan(&plan);
+        check_closing_order(&plan, &p);
         lwi_arena_free(&arena);
     }
     problem_free(&p);
