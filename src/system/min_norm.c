@@ -20,7 +20,7 @@
 // A is sparse, with a block of six rows for each body and one for each pair of bodies of an edge (base/block_cholesky.h).
 // The order is one of the elimination: in the graph of its plan edge k is body k with six rows, body e is joint e.  Small
 // mechanisms have the sequential one, with the fewest multiplications in rows of loops and in nets; large ones nested
-// dissection, with twice as many, which threads share.  All else goes by bodies or by edges, each on one thread.
+// dissection, with twice as many, which threads share, where there may be threads.  All else goes by bodies or by edges, each on one thread.
 //
 // Rows of mechanisms that move in a plane across an axis of the world act either on motions in the plane, two translations
 // and a rotation, or on motions across it.  A is two matrices then, of which the second is factored where forces across the
@@ -84,6 +84,7 @@ struct lwi_min_norm {
     bool factored[2]; // halves of A
     bool used[2];     // halves that a solution has; its multipliers have that order, too
     // threads
+    bool threads;   // there may be some
     lwi_pool *pool; // NULL: one
     lwi_barrier barrier;
     uint64_t mode;                                            // flush.h
@@ -147,6 +148,11 @@ static lw_status incidence(const lwi_plan_graph *graph, lwi_arena *arena, int **
     return LW_OK;
 }
 
+static bool may_divide(const lwi_min_norm *l)
+{
+    return l->threads && l->nnode >= LWI_MIN_NORM_SHARED;
+}
+
 // Whether there is work for several threads.  A dissection takes as long as pairs of joints at bodies.
 static bool is_shared(const lwi_min_norm *l, const lwi_plan_graph *graph, const int *first)
 {
@@ -155,18 +161,19 @@ static bool is_shared(const lwi_min_norm *l, const lwi_plan_graph *graph, const 
         const double n = first[b + 1] - first[b];
         pairs += n * n;
     }
-    return l->nnode >= LWI_MIN_NORM_SHARED && pairs < MAX_PAIRS * l->nnode;
+    return may_divide(l) && pairs < MAX_PAIRS * l->nnode;
 }
 
-// Bodies as edges of six rows between the joints that they have; l->node: edge of each body.
-static lw_status make_plan(lwi_min_norm *l, const lwi_plan_graph *graph, lwi_arena *scratch,
-                           lwi_arena *arena, lwi_plan *plan)
+// Bodies as edges of six rows between the joints that they have: l->node is the place of each in the order in which a
+// plan closes them.
+static lw_status sort_nodes(lwi_min_norm *l, const lwi_plan_graph *graph, lwi_arena *scratch,
+                            lwi_arena *arena)
 {
     lwi_plan_edge *edge = LWI_PUSH(scratch, lwi_plan_edge, graph->nbody);
-    int *first, *list;
+    int *place = LWI_PUSH(scratch, int, graph->nbody), *first, *list;
     TRY(incidence(graph, scratch, &first, &list));
     GET(l->node, graph->nbody);
-    if (!edge) return LW_ERR_MEMORY;
+    if (!edge || !place) return LW_ERR_MEMORY;
     for (int b = 0; b < graph->nbody; b++) {
         const int n = first[b + 1] - first[b];
         l->node[b] = n ? l->nnode : -1;
@@ -177,19 +184,8 @@ static lw_status make_plan(lwi_min_norm *l, const lwi_plan_graph *graph, lwi_are
         l->nnode++;
     }
     const lwi_plan_graph swapped = {.nbody = graph->nedge, .nedge = l->nnode, .edge = edge};
-    return lwi_plan_create(&swapped, is_shared(l, graph, first) ? LW_PLAN_BALANCED : LW_PLAN_COMB,
-                           scratch, plan);
-}
-
-// l->node: place of each body in the order in which the plan closes them.
-static lw_status sort_nodes(lwi_min_norm *l, const lwi_plan *plan, lwi_arena *scratch)
-{
-    int *place = LWI_PUSH(scratch, int, l->nnode), n = 0;
-    if (!place) return LW_ERR_MEMORY;
-    for (int k = 0; k < plan->nnode; k++)
-        for (int i = 0; i < plan->node[k].closed.n; i++)
-            place[plan->item[plan->node[k].closed.first + i]] = n++;
-    LWI_ASSERT(n == l->nnode);
+    const lw_plan kind = is_shared(l, graph, first) ? LW_PLAN_BALANCED : LW_PLAN_COMB;
+    TRY(lwi_plan_closing_order(&swapped, kind, &scratch->allocator, place));
     for (int b = 0; b < l->nbody; b++)
         if (l->node[b] >= 0) l->node[b] = place[l->node[b]];
     return LW_OK;
@@ -221,7 +217,7 @@ static lw_status make_blocks(lwi_min_norm *l, lwi_arena *scratch, lwi_arena *are
     TRY(lwi_block_cholesky_create(l->nnode, n, (const int(*)[2])pair, arena, &l->A));
     for (int i = 0; i < n; i++)
         l->block[i] = lwi_block_cholesky_find(&l->A, pair[i][0], pair[i][1]);
-    return l->nnode >= LWI_MIN_NORM_SHARED ? lwi_block_cholesky_divide(arena, &l->A) : LW_OK;
+    return may_divide(l) ? lwi_block_cholesky_divide(arena, &l->A) : LW_OK;
 }
 
 static lw_status sort_slots(lwi_min_norm *l, lwi_arena *scratch, lwi_arena *arena)
@@ -240,10 +236,8 @@ static lw_status sort_slots(lwi_min_norm *l, lwi_arena *scratch, lwi_arena *aren
 static lw_status make(lwi_min_norm *l, const lwi_plan_graph *graph, lwi_arena *scratch,
                       lwi_arena *arena)
 {
-    lwi_plan plan;
     TRY(make_slots(l, graph, arena));
-    TRY(make_plan(l, graph, scratch, arena, &plan));
-    TRY(sort_nodes(l, &plan, scratch));
+    TRY(sort_nodes(l, graph, scratch, arena));
     for (int e = 0; e < graph->nedge; e++)
         for (int s = l->first[e]; s < l->first[e + 1]; s++)
             l->at[s] = l->node[lwi_plan_bodies(&graph->edge[e])[s - l->first[e]]];
@@ -251,11 +245,13 @@ static lw_status make(lwi_min_norm *l, const lwi_plan_graph *graph, lwi_arena *s
     return make_blocks(l, scratch, arena);
 }
 
-lw_status lwi_min_norm_create(const lwi_plan_graph *graph, lwi_arena *arena, lwi_min_norm **out)
+lw_status lwi_min_norm_create(const lwi_plan_graph *graph, bool threads, lwi_arena *arena,
+                              lwi_min_norm **out)
 {
     lwi_min_norm *l;
     lwi_arena scratch;
     GET(l, 1);
+    l->threads = threads;
     l->nbody = graph->nbody;
     l->nedge = graph->nedge;
     lwi_arena_init(&scratch, &arena->allocator);
@@ -286,7 +282,7 @@ double lwi_min_norm_work(const lwi_min_norm *l)
 
 void lwi_min_norm_threads(lwi_min_norm *l, lwi_pool *pool)
 {
-    l->pool = l->nnode >= LWI_MIN_NORM_SHARED ? pool : NULL;
+    l->pool = may_divide(l) ? pool : NULL;
     if (l->pool) lwi_barrier_init(pool, &l->barrier);
 }
 

@@ -7,7 +7,8 @@
 //
 // Use: create; lwi_min_norm_put for every edge and body; factor; solve.  Nothing is allocated after creation.
 //
-// Large ones are factored by nested dissection (base/block_cholesky_divide.c), and threads share all their work.
+// Large ones are factored by nested dissection (base/block_cholesky_divide.c), and threads share all their work, where
+// there may be threads.
 #ifndef LWI_SYSTEM_MIN_NORM_H
 #define LWI_SYSTEM_MIN_NORM_H
 
@@ -16,9 +17,11 @@
 
 typedef struct lwi_min_norm lwi_min_norm;
 
-/** @param graph  edges and bodies of the mechanism; multipliers are numbered by the rows of its edges in order
+/** @param graph    edges and bodies of the mechanism; multipliers are numbered by the rows of its edges in order
+ *  @param threads  may follow, lwi_min_norm_threads: large ones are divided for them, and take up to twice as long on one
  *  @return LW_ERR_MEMORY */
-lw_status lwi_min_norm_create(const lwi_plan_graph *graph, lwi_arena *arena, lwi_min_norm **out);
+lw_status lwi_min_norm_create(const lwi_plan_graph *graph, bool threads, lwi_arena *arena,
+                              lwi_min_norm **out);
 /** Multiplications of a factorisation. */
 double lwi_min_norm_work(const lwi_min_norm *solver);
 /** Bodies with rows from which on a solver has work for several threads. */

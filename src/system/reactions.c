@@ -50,7 +50,7 @@ static lw_status create_min_norm(lwi_system *s, lwi_arena *arena)
     lwi_arena_init(&scratch, &arena->allocator);
     lw_status status = whole_graph(s, &scratch, &graph);
     if (status == LW_OK)
-        status = lwi_min_norm_create(&graph, shared ? &shared->arena : arena, &s->min_norm);
+        status = lwi_min_norm_create(&graph, true, shared ? &shared->arena : arena, &s->min_norm);
     lwi_arena_free(&scratch);
     if (status == LW_OK && shared) shared->min_norm = s->min_norm;
     return status;

@@ -3,6 +3,7 @@
 #include "support/run.h"
 
 #include "methods/dca/hdca.h"
+#include "methods/rcr/rcr.h"
 #include "system/min_norm.h"
 #include "system/system.h"
 
@@ -324,13 +325,44 @@ static void costs_less_than_an_evaluation(void **state)
         lw_model *model = mechanism(LW_MECHANISM_NET, n, 0.3, (lw_vec3){0});
         lwi_arena_init(&arena, NULL);
         assert_int_equal(lwi_system_plan(model, LW_PLAN_AUTO, NULL, &arena, &s), LW_OK);
-        assert_int_equal(lwi_min_norm_create(&s.plan.graph, &arena, &solver), LW_OK);
+        assert_int_equal(lwi_min_norm_create(&s.plan.graph, true, &arena, &solver), LW_OK);
         if (!(lwi_min_norm_work(solver) < s.plan.work))
             fail_msg("net %d: %g multiplications, an evaluation %g", n, lwi_min_norm_work(solver),
                      s.plan.work);
         lwi_arena_free(&arena);
         lw_model_destroy(model);
     }
+}
+
+// `rcr` runs on one thread: its solver is not divided for several, and takes fewer multiplications.  Rows of loops that
+// clusters do not evaluate have the same reactions.
+static void undivided_ones_cost_less(void **state)
+{
+    (void)state;
+    lwi_arena arena;
+    lwi_system s;
+    lwi_min_norm *one, *several;
+    lw_model *model = mechanism(LW_MECHANISM_LADDER, 520, 0.2, (lw_vec3){0.1, 0.2, -9.81});
+    assert_true(model->nnode > LWI_MIN_NORM_SHARED);
+    lwi_arena_init(&arena, NULL);
+    assert_int_equal(lwi_system_plan(model, LW_PLAN_AUTO, NULL, &arena, &s), LW_OK);
+    assert_int_equal(lwi_min_norm_create(&s.plan.graph, false, &arena, &one), LW_OK);
+    assert_int_equal(lwi_min_norm_create(&s.plan.graph, true, &arena, &several), LW_OK);
+    if (!(lwi_min_norm_work(one) < 0.8 * lwi_min_norm_work(several)))
+        fail_msg("%g multiplications, divided %g", lwi_min_norm_work(one),
+                 lwi_min_norm_work(several));
+    lwt_run by_rcr = lwt_run_start(model, &lwi_formulation_rcr);
+    lwt_run by_dca = lwt_run_start(model, &lwi_formulation_dca);
+    lwi_rcr_work *d = by_rcr.work->data;
+    assert_non_null(d->reactions);
+    d->clusters = NULL;
+    lwt_run_observe(&by_rcr);
+    lwt_run_observe(&by_dca);
+    same_reactions("ladder", model, &by_rcr.now, &by_dca.now);
+    lwt_run_end(&by_rcr);
+    lwt_run_end(&by_dca);
+    lwi_arena_free(&arena);
+    lw_model_destroy(model);
 }
 
 // Changed or round-off; what is neither requires another vector.
@@ -357,6 +389,7 @@ int main(void)
         cmocka_unit_test(components_are_those_of_the_axes),
         cmocka_unit_test(drift_changes_reactions_in_proportion),
         cmocka_unit_test(costs_less_than_an_evaluation),
+        cmocka_unit_test(undivided_ones_cost_less),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,7 +124,7 @@ lw_status lwi_rcr_reactions_create(const lw_model *model, const lwi_tree_work *t
 #undef GET
     make_graph(model, r, &motion, edge);
     const lwi_plan_graph graph = {.nbody = model->nnode, .nedge = count, .edge = edge};
-    TRY(lwi_min_norm_create(&graph, arena, &r->min_norm));
+    TRY(lwi_min_norm_create(&graph, false, arena, &r->min_norm));
     if (planar)
         TRY(lwi_planar_undetermined(model, &arena->allocator, r->undetermined));
     else if (factor(model, r, 0, &motion))
