@@ -53,6 +53,7 @@ typedef struct rank_search {
     double *nearby;         // [NEARBY][tree_nq] configurations near the start
     double *closed;         // [tree_nq] the last configuration that was closed
     int *max_rank;          // [nnode] the largest rank found
+    unsigned char *chosen;  // [tree_nv] the partition at the start
     double t;               // of the configuration
     lw_error *error;
 } rank_search;
@@ -200,8 +201,12 @@ static lw_status find_ranks(rank_search *l, lwi_shared *shared, int *start_rank,
     const size_t nq = (size_t)model->tree_nq;
     memcpy(l->tree->joint_q, model->q0, (size_t)model->nq * sizeof(double));
     place(l, model->tree_q0);
-    TRY(rank_here(l, LWI_CUT_RANK));
+    l->e->as_chosen = true;
+    const lw_status status = rank_here(l, LWI_CUT_RANK);
+    l->e->as_chosen = false;
+    TRY(status);
     keep_largest_ranks(l);
+    if (model->tree_nv) memcpy(l->chosen, l->e->fresh, (size_t)model->tree_nv);
     *start_rank = lwi_rcr_rank(l->e);
     memcpy(l->closed, model->tree_q0, nq * sizeof(double));
     TRY(know_generic(l, known));
@@ -211,7 +216,7 @@ static lw_status find_ranks(rank_search *l, lwi_shared *shared, int *start_rank,
         step_along_motions(l, i, sizes[i], l->nearby + (size_t)i * nq);
     }
     bool confirmed = *known; // the ranks at the start are those of a configuration nearby
-    bool any = confirmed;
+    bool any = confirmed, largest_at_start = true;
     for (int i = 0; i < nearby && !confirmed; i++) {
         memcpy(l->q, l->nearby + (size_t)i * nq, nq * sizeof(double));
         // 0.2: between h and 1
@@ -219,26 +224,40 @@ static lw_status find_ranks(rank_search *l, lwi_shared *shared, int *start_rank,
         // where no row is between the two thresholds, the ranks are found already
         if (l->e->max_dropped > LWI_CUT_RANK && rank_here(l, LWI_CUT_RANK) != LW_OK) continue;
         any = true;
-        confirmed = !keep_largest_ranks(l) && i == 0;
+        const bool larger = keep_largest_ranks(l);
+        largest_at_start = largest_at_start && !larger;
+        confirmed = !larger && i == 0;
         memcpy(l->closed, l->q, nq * sizeof(double));
     }
-    if ((!any || model->driven) && !*known && *start_rank < l->cut->m)
+    if ((!any || model->driven) && !*known && *start_rank < l->cut->m) {
         TRY(search_as_others(l, shared));
+        largest_at_start = false;
+    }
+    // named coordinates are not chosen
+    if (largest_at_start && !l->e->independent) l->e->at_start = l->chosen;
     for (int k = 0; k < model->nnode; k++) l->e->node[k].rank = l->max_rank[k];
     LWI_ASSERT(lwi_rcr_rank(l->e) >= 0 && lwi_rcr_rank(l->e) <= l->cut->m);
     if (!confirmed) place(l, l->closed);
     return LW_OK;
 }
 
+// Numbers that are reserved for later partitions with more delayed speeds, for each that a choice at the start needs: twice
+// those of one with the largest pivots, which needs up to 2.2 times as many.  Nothing but addresses is used of what a run
+// does not need, so mechanisms with small systems need no trial.
+enum { RESERVE = 5, RESERVE_WITHOUT_TRIAL = 1 << 23 };
+
 // Memory for choices at the start: the larger the pivots, the more speeds are delayed.  A singular start is reported on
 // entry.  A choice that takes longer than the limit is not reserved for.
-static lw_status try_choices(rank_search *l, bool placed)
+static lw_status try_choices(rank_search *l, bool placed, size_t *reserve)
 {
     static const double pivots[] = {0.9, LWI_RCR_THETA, 1e-3};
     lw_status status = LW_ERR_SINGULAR;
+    *reserve = RESERVE * l->e->need;
+    if (l->e->at_start && *reserve < RESERVE_WITHOUT_TRIAL) return LW_OK;
     if (!placed) place(l, l->e->model->tree_q0);
     for (int i = 0; i < LWI_COUNT(pivots) && status != LW_OK && status != LW_ERR_MEMORY; i++)
         status = eliminate_growing(l->e, l->allocator, LWI_RCR_CHOOSE, pivots[i], 0, l->error);
+    *reserve = 2 * l->e->need;
     return status == LW_ERR_MEMORY ? status : LW_OK;
 }
 
@@ -255,9 +274,12 @@ lw_status lwi_rcr_find_ranks(lwi_rcr *e, lwi_cut *cut, lwi_tree_work *tree, lwi_
                      .du = LWI_PUSH(arena, double, e->model->tree_nv),
                      .still = LWI_PUSH(arena, double, e->model->tree_nv),
                      .max_rank = LWI_PUSH(arena, int, e->model->nnode),
+                     .chosen = LWI_PUSH(arena, unsigned char, e->model->tree_nv),
                      .error = error};
-    if (!l.q || !l.nearby || !l.closed || !l.du || !l.still || !l.max_rank) return LW_ERR_MEMORY;
+    if (!l.q || !l.nearby || !l.closed || !l.du || !l.still || !l.max_rank || !l.chosen)
+        return LW_ERR_MEMORY;
     int start_rank = 0;
+    size_t reserve = 0;
     bool known = false;
     lw_status status = find_ranks(&l, shared, &start_rank, &known);
     *reactions = NULL;
@@ -269,12 +291,12 @@ lw_status lwi_rcr_find_ranks(lwi_rcr *e, lwi_cut *cut, lwi_tree_work *tree, lwi_
     if (status == LW_OK && lwi_rcr_rank(e) < cut->m) // redundant rows
         status = lwi_rcr_reactions_create(e->model, tree, known, arena, reactions);
     memcpy(tree->joint_q, e->model->q0, (size_t)e->model->nq * sizeof(double));
-    if (status == LW_OK) status = try_choices(&l, known);
+    if (status == LW_OK) status = try_choices(&l, known, &reserve);
     lwi_release(l.allocator, e->pool);
     e->pool = NULL;
     if (status != LW_OK) return status;
     if (error) error->text[0] = 0; // of trial configurations
-    e->room = 2 * e->need;         // reserve for later partitions with more delayed speeds
+    e->room = reserve;
     LWI_ASSERT(e->need > 0 || e->model->nnode == 0);
     e->pool = LWI_PUSH(arena, double, e->room);
     return e->pool ? LW_OK : LW_ERR_MEMORY;
@@ -291,12 +313,11 @@ lw_status lwi_rcr_choose(lwi_rcr *e, double pivot, double t, lw_error *error)
     }
 }
 
-lw_status lwi_rcr_factor(lwi_rcr *e, double t, lw_error *error)
+lw_status lwi_rcr_factor(lwi_rcr *e, lwi_rcr_mode mode, double t, lw_error *error)
 {
-    LWI_ASSERT(e->dependent);
-    lw_status status = lwi_rcr_eliminate(e, LWI_RCR_FIXED, LWI_RCR_DELAY, 0, t, error);
-    if (status == LW_ERR_MEMORY)
-        status = lwi_rcr_eliminate(e, LWI_RCR_FIXED, LWI_RCR_LAST, 0, t, error);
+    LWI_ASSERT(e->dependent && lwi_rcr_is_fixed(mode));
+    lw_status status = lwi_rcr_eliminate(e, mode, LWI_RCR_DELAY, 0, t, error);
+    if (status == LW_ERR_MEMORY) status = lwi_rcr_eliminate(e, mode, LWI_RCR_LAST, 0, t, error);
     if (status == LW_ERR_MEMORY)
         return lwi_fail(error, status,
                         "t = %.9g s: too many loops are open at once for the memory "

@@ -39,6 +39,19 @@ static bool has_momenta(const lwi_work *work)
     return work->options && work->options->state == LW_STATE_MOMENTA;
 }
 
+// Whether the rows follow from the poses alone, and are those with which ranks were found.
+static bool keeps_rows(const lwi_cut *cut)
+{
+    const lw_model *model = cut->model;
+    for (int i = 0; i < model->nloop; i++) {
+        const lwi_joint *joint = &model->joint[model->loop[i]];
+        const bool simple = !joint->mount.present && joint->ndriven == 0 && joint->nrotor == 0 &&
+                            lwi_joint_has_simple_rows(joint->type);
+        if (!simple || (cut->at_rest && cut->at_rest[i])) return false;
+    }
+    return model->ncoupling == 0;
+}
+
 static lw_status prepare(lwi_work *work)
 {
     const lw_model *model = work->model;
@@ -88,11 +101,15 @@ static lw_status prepare(lwi_work *work)
     d->last.dependent = LWI_PUSH(arena, unsigned char, model->tree_nv);
     d->dense_at.x = LWI_PUSH(arena, double, work->layout.nx);
     if (!d->last.x || !d->last.dependent || !d->dense_at.x) return LW_ERR_MEMORY;
-    if (d->momenta) return LW_OK;
+    if (d->momenta) {
+        if (!keeps_rows(&d->cut)) d->e.at_start = NULL;
+        return LW_OK;
+    }
     TRY(lwi_rcr_clusters_create(work, &d->clusters));
     // clusters have the axes of body 1, except at fixed joints, and so does what is compared with them
     if (work->lanes != LWI_NO_KERNEL)
         TRY(lwi_cut_use_axes_at_rest(&d->cut, d->clusters != NULL, arena));
+    if (!keeps_rows(&d->cut)) d->e.at_start = NULL;
     return work->lanes == LWI_NO_KERNEL || d->e.independent || !lwi_rcr_dense_pays(d)
                ? LW_OK
                : lwi_rcr_dense_create(d, arena, &d->dense);
@@ -188,20 +205,63 @@ static lwi_rcr_choice *choice_of(lwi_work *work)
     return choice;
 }
 
+// Whether something resists every motion: an elimination finds all its pivots of inertias.
+static bool has_inertia(const lw_model *model)
+{
+    static const double little = 1e-9; // of a trace
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_body *body = &model->body[model->node[k].body];
+        const double *J = body->inertia; // xx yy zz xy xz yz
+        const double trace = J[0] + J[1] + J[2], limit = little * trace;
+        const double y = J[1] - J[3] * J[3] / J[0], yz = J[5] - J[3] * J[4] / J[0];
+        const double z = J[2] - J[4] * J[4] / J[0] - yz * yz / y;
+        if (!(body->mass > 0 && J[0] > limit && y > limit && z > limit)) return false;
+    }
+    return true;
+}
+
+// Whether clusters evaluate the run, which take nothing from the factors at its start but the speeds.
+static bool needs_speeds_only(const lwi_work *work)
+{
+    const lwi_rcr_work *d = work->data;
+    const lwi_rcr_choice *choice = work->discrete;
+    return d->clusters && d->reactions && !d->momenta &&
+           lwi_rcr_clusters_fit(d->clusters, choice->dependent) && has_inertia(work->model);
+}
+
+// A new partition, d->e.fresh; after place.
+static lw_status choose(lwi_work *work, double t, const double *x)
+{
+    const lw_model *model = work->model;
+    lwi_rcr_work *d = work->data;
+    const size_t nq = (size_t)model->tree_nq * sizeof *x;
+    if (d->e.at_start && t == 0 && d->theta == LWI_RCR_THETA &&
+        (!nq || !memcmp(x, model->tree_q0, nq))) {
+        if (model->tree_nv) memcpy(d->e.fresh, d->e.at_start, (size_t)model->tree_nv);
+        return LW_OK;
+    }
+    const lw_status chosen = lwi_rcr_choose(&d->e, d->theta, t, &work->error);
+    return lwi_rcr_independent_check(&d->e, chosen, t);
+}
+
 // The elimination with the partition of the run; chooses one if there is none.  After place.
-static lw_status factor(lwi_work *work, double t, const double *x)
+// starts: a run, so that accelerations may not follow
+static lw_status factor(lwi_work *work, double t, const double *x, bool starts)
 {
     lwi_rcr_work *d = work->data;
     lwi_rcr_choice *choice = choice_of(work);
     const size_t n = (size_t)work->model->tree_nv;
+    bool current = false;
     if (!choice->made) {
-        const lw_status chosen = lwi_rcr_choose(&d->e, d->theta, t, &work->error);
-        TRY(lwi_rcr_independent_check(&d->e, chosen, t));
-        if (d->clusters && !d->e.independent) lwi_rcr_clusters_prefer(work, t, x, d->e.fresh);
+        TRY(choose(work, t, x));
+        if (d->clusters && !d->e.independent)
+            current = lwi_rcr_clusters_prefer(work, t, x, d->e.fresh);
         *choice = (lwi_rcr_choice){.made = true, .min_pivot = 2, .last_pivot = 2};
         if (n) memcpy(choice->dependent, d->e.fresh, n);
     }
-    return lwi_rcr_independent_check(&d->e, lwi_rcr_factor(&d->e, t, &work->error), t);
+    const lwi_rcr_mode mode = starts && needs_speeds_only(work) ? LWI_RCR_SPEEDS : LWI_RCR_FIXED;
+    if (current && mode == LWI_RCR_SPEEDS) return LW_OK;
+    return lwi_rcr_independent_check(&d->e, lwi_rcr_factor(&d->e, mode, t, &work->error), t);
 }
 
 static lw_status check_finite(lwi_work *work, double t, const double *x)
@@ -271,7 +331,7 @@ static lw_status kinematics(lwi_work *work, double t, const double *x, bool exac
     d->by_dense = takes_dense_path(d, work->discrete) && lwi_rcr_dense_factor(d->dense, d, t);
     if (!d->by_dense) {
         place_rows(d, t);
-        TRY(factor(work, t, x));
+        TRY(factor(work, t, x, false));
     }
     if (d->by_dense)
         dense_speeds(work, t, x);
@@ -319,6 +379,7 @@ static lw_status accelerations(lwi_work *work, double t, const double *inputs)
 {
     lwi_rcr_work *d = work->data;
     d->mount_power = lwi_cut_loads(&d->cut, &d->tree, t, d->v, inputs);
+    if (!d->by_dense && !d->e.reduced) TRY(lwi_rcr_factor(&d->e, LWI_RCR_FIXED, t, &work->error));
     if (d->by_dense)
         lwi_rcr_dense_accelerations(d->dense, d, t);
     else
@@ -380,7 +441,7 @@ static lw_status rates_by_clusters(lwi_work *work, double t, const double *x, co
     if (!choice->made) {
         TRY(check_finite(work, t, x));
         place(work, t, x);
-        TRY(factor(work, t, x));
+        TRY(factor(work, t, x, true));
     }
     LWI_ASSERT(choice->made);
     *done = d->in_clusters = lwi_rcr_clusters_rates(work, t, x, inputs, xdot, &min);
@@ -556,7 +617,7 @@ static lw_status pre_step(lwi_work *work, double t, double *x, bool *changed)
     if (!(min_pivot < d->keep) && !choice->used_partition) return LW_OK;
     const bool returns = choice->used_partition && returns_to_dense_path(work, t, x);
     place(work, t, x);
-    TRY(lwi_rcr_factor(&d->e, t, &work->error));
+    TRY(lwi_rcr_factor(&d->e, LWI_RCR_FIXED, t, &work->error));
     if (returns) { // the dense path reads all speeds
         complete_speeds(work, x + model->tree_nq);
         memcpy(x + model->tree_nq, d->v, n * sizeof *x);
@@ -578,7 +639,7 @@ static lw_status pre_step(lwi_work *work, double t, double *x, bool *changed)
     if (lwi_rcr_choose(&d->e, d->theta, t, &work->error) != LW_OK) return LW_OK;
     if (d->clusters) lwi_rcr_clusters_prefer(work, t, x, d->e.fresh);
     swap_bytes(n, choice->dependent, d->e.fresh);
-    if (lwi_rcr_factor(&d->e, t, &work->error) != LW_OK ||
+    if (lwi_rcr_factor(&d->e, LWI_RCR_FIXED, t, &work->error) != LW_OK ||
         !is_better(check_pivots(work, t, x), before)) {
         swap_bytes(n, choice->dependent, d->e.fresh);
         return LW_OK;
@@ -643,7 +704,7 @@ static lw_status recall(lwi_work *work, double t, const double *x, const double 
             return LW_OK;
         }
     place(work, t, x);
-    const lw_status status = lwi_rcr_factor(&d->e, t, &work->error);
+    const lw_status status = lwi_rcr_factor(&d->e, LWI_RCR_FIXED, t, &work->error);
     if (status != LW_OK) memset(choice, 0, work->ndiscrete);
     return status == LW_ERR_MEMORY ? LW_ERR_ARGUMENT : status;
 }
@@ -676,7 +737,7 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
     if (!work->resumed) memset(work->discrete, 0, work->ndiscrete); // else the partition is kept
     d->by_dense = false;
     memcpy(d->last.x, x, (size_t)work->layout.nx * sizeof *x);
-    const lw_status status = factor(work, snapshot->t, x);
+    const lw_status status = factor(work, snapshot->t, x, true);
     if (status == LW_ERR_SINGULAR && work->resumed &&
         !d->momenta) { // speeds are those of the motion
         lwi_auxiliary_store(model, &d->auxiliary, d->tree.joint_q, x);

@@ -92,9 +92,16 @@ typedef struct lwi_rcr_front {
 
 typedef enum lwi_rcr_mode {
     LWI_RCR_FIXED,     ///< the partition is kept
+    LWI_RCR_SPEEDS,    ///< the same for velocities and pivots alone: inertias are not reduced
     LWI_RCR_CHOOSE,    ///< a new partition at the generic ranks
     LWI_RCR_FIND_RANKS ///< a new partition, and ranks by a threshold
 } lwi_rcr_mode;
+
+/** Whether the partition is kept. */
+static inline bool lwi_rcr_is_fixed(lwi_rcr_mode mode)
+{
+    return mode == LWI_RCR_FIXED || mode == LWI_RCR_SPEEDS;
+}
 
 /** The rotors of a joint that closes a loop, rotors.c. */
 typedef struct lwi_rcr_rotor {
@@ -117,6 +124,9 @@ typedef struct lwi_rcr {
     int *waiting;             ///< [nnode] speeds delayed to each node, so far
     unsigned char *dependent; ///< [tree_nv] the partition; owned by the caller
     unsigned char *fresh;     ///< [tree_nv] a new partition
+    unsigned char
+        *at_start;  ///< [tree_nv] that of lwi_rcr_choose at the model's start; NULL: not known
+    bool as_chosen; ///< FIND_RANKS chooses to the last bit as CHOOSE at the ranks it finds
     const lwi_rcr_independent *independent; ///< coordinates that the user names; NULL: none
     double *scale;                          ///< [tree_nv] size of the motion of a unit speed
     double *rotor;                          ///< [tree_nv] rotor inertias in units of the sweep
@@ -139,6 +149,7 @@ typedef struct lwi_rcr {
     size_t room, used, need; ///< size; in use; largest need of all eliminations
     long passes;             ///< eliminations so far
     // results of the last elimination
+    bool reduced;        ///< inertias, too: lwi_rcr_solve
     double min_pivot;    ///< smallest pivot of a dependent speed; 1: there is none
     int min_pivot_speed; ///< speed with that pivot
     double min_row;      ///< smallest part of a row that is independent of the others; 1: no rows
@@ -156,7 +167,7 @@ void lwi_rcr_place(lwi_rcr *rcr, const lwi_tree_work *tree, double t);
 
 /** The matrix pass; after lwi_rcr_place and lwi_cut_rows.  FIXED alone reduces inertias: after the others there are
  *  velocities, but no lwi_rcr_solve.
- *  @param pivot  smallest pivot: CHOOSE, FIND_RANKS: of an accepted choice; FIXED: below it a speed is delayed
+ *  @param pivot  smallest pivot: CHOOSE, FIND_RANKS: of an accepted choice; FIXED, SPEEDS: below it a speed is delayed
  *                while it can be
  *  @param rank   FIND_RANKS: rows are independent above this part of their length
  *  @return LW_ERR_SINGULAR naming a joint; LW_ERR_MEMORY if the pool is too small; LW_ERR_UNSUPPORTED above the
@@ -174,8 +185,8 @@ lw_status lwi_rcr_find_ranks(lwi_rcr *rcr, lwi_cut *cut, lwi_tree_work *tree, lw
                              lwi_shared *shared, lwi_rcr_reactions **reactions, lw_error *error);
 /** A partition into `fresh`, with pivots above `pivot` if there is one; LWI_RCR_CHOOSE. */
 lw_status lwi_rcr_choose(lwi_rcr *rcr, double pivot, double t, lw_error *error);
-/** The elimination with the present partition; LWI_RCR_FIXED. */
-lw_status lwi_rcr_factor(lwi_rcr *rcr, double t, lw_error *error);
+/** The elimination with the present partition.  @param mode  LWI_RCR_FIXED or LWI_RCR_SPEEDS */
+lw_status lwi_rcr_factor(lwi_rcr *rcr, lwi_rcr_mode mode, double t, lw_error *error);
 
 /** Motions x and all speeds y from the independent speeds in y, with rows J x + a = 0.
  *  @param rheonomic  a is read, else it is zero */

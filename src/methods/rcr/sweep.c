@@ -27,7 +27,7 @@ static bool candidate(const lwi_rcr *e, const lwi_rcr_system *s, int column)
 {
     const int speed = s->f->y[column];
     if (s->taken[column]) return false;
-    if (s->mode == LWI_RCR_FIXED) return e->dependent[speed];
+    if (lwi_rcr_is_fixed(s->mode)) return e->dependent[speed];
     return s->mode == LWI_RCR_FIND_RANKS || !lwi_rcr_is_independent(e, speed);
 }
 
@@ -62,7 +62,7 @@ static int width(const lwi_rcr *e, const lwi_rcr_system *s)
 // Pivots that are accepted: the wider the system, the smaller.
 static double sufficient_pivot(const lwi_rcr *e, const lwi_rcr_system *s)
 {
-    const bool fixed = s->mode == LWI_RCR_FIXED;
+    const bool fixed = lwi_rcr_is_fixed(s->mode);
     const int speeds = width(e, s);
     if (speeds > LWI_RCR_LONG) {
         const double narrower = (double)LWI_RCR_LONG / speeds;
@@ -93,7 +93,7 @@ static void choose_dependent(lwi_rcr *e, lwi_rcr_system *s)
         LWI_ASSERT(!s->taken[best]);
         s->at[f->nd] = best;
         s->taken[best] = true;
-        if (s->mode != LWI_RCR_FIXED) e->fresh[f->y[best]] = 1;
+        if (!lwi_rcr_is_fixed(s->mode)) e->fresh[f->y[best]] = 1;
         if (max < e->min_pivot) e->min_pivot = max, e->min_pivot_speed = f->y[best];
     }
 }
@@ -107,7 +107,7 @@ static void sort_columns(const lwi_rcr *e, lwi_rcr_system *s)
         for (int j = 0; j < s->ny; j++) {
             if (s->taken[j]) continue;
             bool wait = s->node->up >= 0 && f->nd < f->kept;
-            if (wait && !(s->mode == LWI_RCR_FIXED && e->dependent[f->y[j]]))
+            if (wait && !(lwi_rcr_is_fixed(s->mode) && e->dependent[f->y[j]]))
                 wait = part(s, f->nd, j) > LWI_RCR_ABSENT;
             if (wait == (pass == 1)) s->at[at++] = j;
         }
@@ -135,10 +135,27 @@ static lw_status singular(const lwi_rcr *e, int k, double t, lw_error *error)
 static bool only_carries(const lwi_rcr *e, const lwi_rcr_system *s, int want)
 {
     const lwi_rcr_front *f = s->f;
-    if (s->mode != LWI_RCR_FIXED || want != f->nin || s->node->up < 0) return false;
+    if (!lwi_rcr_is_fixed(s->mode) || want != f->nin || s->node->up < 0) return false;
     for (int j = 0; j < s->ny; j++)
         if (e->dependent[f->y[j]]) return false;
     return true;
+}
+
+// Orthonormalises the rows of a system.  Where none is dropped they are not sorted, once that is known: e->as_chosen.
+// H, which ranks do not need, keeps them meanwhile.
+static int orthonormal(const lwi_rcr *e, lwi_rcr_system *s, int want)
+{
+    lwi_rcr_front *f = s->f;
+    const int n = f->nin;
+    const bool again = want < 0 && e->as_chosen && n <= s->nc;
+    const size_t row = (size_t)s->nc * sizeof(double);
+    LWI_ASSERT(!again || !s->form);
+    for (int i = 0; i < n && again; i++) memcpy(s->H + i * s->nc, s->G + i * s->n, row);
+    const int kept =
+        lwi_rcr_orthonormal(n, s->nc, s->n, s->G, want, s->rank, f->mix, f->norm, f->pick, s->B);
+    if (!again || kept < n) return kept;
+    for (int i = 0; i < n; i++) memcpy(s->G + i * s->n, s->H + i * s->nc, row);
+    return lwi_rcr_orthonormal(n, s->nc, s->n, s->G, n, s->rank, f->mix, f->norm, f->pick, s->B);
 }
 
 static lw_status divide(lwi_rcr *e, lwi_rcr_system *s, double t, lw_error *error)
@@ -153,8 +170,7 @@ static lw_status divide(lwi_rcr *e, lwi_rcr_system *s, double t, lw_error *error
     if (want != 0 && !f->rows_unchanged) {
         const int max = f->nin < s->nc ? f->nin : s->nc;
         f->mix = lwi_rcr_push(e, (size_t)f->nin * (size_t)(want < 0 ? max : want));
-        f->kept = lwi_rcr_orthonormal(f->nin, s->nc, s->n, s->G, want, s->rank, f->mix, f->norm,
-                                      f->pick, s->B);
+        f->kept = orthonormal(e, s, want);
     }
     LWI_ASSERT(f->kept >= 0 && f->kept <= f->nin);
     if (want < 0 && f->kept < f->nin && f->kept < s->nc)
@@ -371,7 +387,7 @@ static lw_status eliminate_any(lwi_rcr *e, int k, lwi_rcr_mode mode, double pivo
 static bool affordable(lwi_rcr *e, lwi_rcr_mode mode, int k, const lwi_cost_features *row,
                        lwi_cost_features *sum)
 {
-    if (!(e->limit > 0) || mode == LWI_RCR_FIXED) return true;
+    if (!(e->limit > 0) || lwi_rcr_is_fixed(mode)) return true;
     lwi_rcr_count_front(e, k);
     const lwi_rcr_front *f = &e->front[k];
     const double n = f->ny + 6.0 * e->node[k].nbody + f->nin;
@@ -388,8 +404,9 @@ lw_status lwi_rcr_eliminate(lwi_rcr *e, lwi_rcr_mode mode, double pivot, double 
     e->passes++;
     e->min_pivot = e->min_row = 1;
     e->max_dropped = 0;
+    e->reduced = false;
     e->min_pivot_speed = e->min_row_node = -1;
-    if (mode != LWI_RCR_FIXED && speeds) memset(e->fresh, 0, speeds);
+    if (!lwi_rcr_is_fixed(mode) && speeds) memset(e->fresh, 0, speeds);
     if (e->model->nnode) memset(e->waiting, 0, (size_t)e->model->nnode * sizeof *e->waiting);
     e->ndependent = 0;
     size_t widest = 0;
@@ -410,5 +427,7 @@ lw_status lwi_rcr_eliminate(lwi_rcr *e, lwi_rcr_mode mode, double pivot, double 
     if (e->used + widest > e->need) e->need = e->used + widest;
     LWI_ASSERT(mode == LWI_RCR_FIND_RANKS ? e->ndependent <= e->cut->m
                                           : e->ndependent == lwi_rcr_rank(e));
-    return e->used + widest <= e->room ? LW_OK : LW_ERR_MEMORY;
+    if (e->used + widest > e->room) return LW_ERR_MEMORY;
+    e->reduced = mode == LWI_RCR_FIXED;
+    return LW_OK;
 }

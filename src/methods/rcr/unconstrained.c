@@ -106,7 +106,7 @@ static int rows_kept(const lwi_rcr *e, int k, lwi_rcr_mode mode)
     const lwi_rcr_front *f = &e->front[k];
     const lwi_node *own = &e->model->node[k];
     if (f->nin == 0) return 0;
-    if (mode != LWI_RCR_FIXED || node->nclosure) return -1;
+    if (!lwi_rcr_is_fixed(mode) || node->nclosure) return -1;
     for (int j = own->iv; j < own->iv + own->nv; j++)
         if (e->dependent[j]) return -1;
     const int want = node->rank - f->below;

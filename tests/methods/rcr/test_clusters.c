@@ -97,6 +97,35 @@ static void flat_clusters_are_left_to_the_elimination(void **state)
     }
 }
 
+// A start that clusters continue from has no reduced inertias; an elimination that is asked for accelerations there finds
+// them, to the last bit those of one that had them.
+static void inertias_are_reduced_on_demand(void **state)
+{
+    (void)state;
+    const lwt_kind kinds[] = {FOUR_BARS, LADDER, SARRUS};
+    for (int i = 0; i < LWI_COUNT(kinds); i++) {
+        uint64_t seed = (uint64_t)i;
+        lwi_arena arena;
+        lwi_snapshot late, general;
+        lw_model *model = build(kinds[i], 3, true, &seed);
+        lwt_run r = lwt_run_start(model, RCR);
+        lwi_rcr_work *d = r.work->data;
+        lwi_arena_init(&arena, NULL);
+        assert_non_null(d->clusters);
+        assert_false(d->e.reduced);
+        const long passes = d->e.passes;
+        d->clusters = NULL, d->dense = NULL;
+        lwt_observe(r.work, r.t, r.x, NULL, &arena, &late);
+        assert_true(d->e.reduced);
+        assert_int_equal(d->e.passes, passes + 1); // the speeds are taken
+        assert_false(observe_by(&r, LWI_NO_KERNEL, NULL, &arena, &general));
+        assert_true(row_difference(model, &general, &late) == 0);
+        lwi_arena_free(&arena);
+        lwt_run_end(&r);
+        lw_model_destroy(model);
+    }
+}
+
 static double energy_of(lwt_run *r)
 {
     double sum = 0;
@@ -209,6 +238,31 @@ static lw_model *random_loops(uint64_t *seed)
     return lwt_model(s.b);
 }
 
+// The partition that ranks leave at the start is the one that is chosen there, to the last speed.
+static void ranks_choose_as_choices(void **state)
+{
+    (void)state;
+    const lwt_kind kinds[] = {FOUR_BARS, CRANK_SLIDERS, LADDER, SARRUS, SEVEN_HINGES, BALLS, TREE};
+    int known = 0;
+    for (int i = 0; i < 20 * LWI_COUNT(kinds) + 100; i++) {
+        uint64_t seed = (uint64_t)i;
+        const bool random = i >= 20 * LWI_COUNT(kinds);
+        lw_model *model =
+            random ? random_loops(&seed) : build(kinds[i / 20], 1 + i % 5, i % 2, &seed);
+        lwt_run r = lwt_run_start(model, RCR);
+        lwi_rcr_work *d = r.work->data;
+        if (d->e.at_start) {
+            known++;
+            lwt_ok(lwi_rcr_choose(&d->e, d->theta, 0, &r.work->error), &r.work->error);
+            if (memcmp(d->e.fresh, d->e.at_start, (size_t)model->tree_nv))
+                fail_msg("case %d: the choice is another one", i);
+        }
+        lwt_run_end(&r);
+        lw_model_destroy(model);
+    }
+    assert_true(known > 100);
+}
+
 // A partition that is taken in place of the one with the largest pivots is one that clusters evaluate.
 static void preferred_partitions_fit(void **state)
 {
@@ -243,6 +297,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clusters_agree),
         cmocka_unit_test(flat_clusters_are_left_to_the_elimination),
+        cmocka_unit_test(inertias_are_reduced_on_demand),
+        cmocka_unit_test(ranks_choose_as_choices),
         cmocka_unit_test(segments_conserve_energy),
         cmocka_unit_test(gaps_are_reported),
         cmocka_unit_test(others_have_no_clusters),

@@ -123,14 +123,15 @@ static double min_pivot_of(lwi_rcr_work *d, double t, unsigned char *dependent)
 {
     lw_error error;
     d->e.dependent = dependent;
-    return lwi_rcr_factor(&d->e, t, &error) == LW_OK ? d->e.min_pivot : 0;
+    return lwi_rcr_factor(&d->e, LWI_RCR_SPEEDS, t, &error) == LW_OK ? d->e.min_pivot : 0;
 }
 
-void lwi_rcr_clusters_prefer(lwi_work *work, double t, const double *x, unsigned char *dependent)
+bool lwi_rcr_clusters_prefer(lwi_work *work, double t, const double *x, unsigned char *dependent)
 {
     lwi_rcr_work *d = work->data;
     unsigned char *const before = d->e.dependent, *other = d->clusters->other;
     const size_t n = (size_t)work->model->tree_nv;
+    bool current = false;
     for (int all_loops = 0; all_loops < 2; all_loops++) {
         memcpy(other, dependent, n);
         if (!lwi_clusters_prefer(d->clusters->clusters, column, d, all_loops, other)) {
@@ -139,18 +140,17 @@ void lwi_rcr_clusters_prefer(lwi_work *work, double t, const double *x, unsigned
         }
         if (!lwi_rcr_clusters_fit(d->clusters, other)) continue; // the elimination evaluates it
         // above the limit of a new choice, or equal to the other up to rounding
-        const double far = 0.5 * (d->theta + d->keep);
-        const double enough = fmin(far, 0.99 * min_pivot_of(d, t, dependent));
-        const double min = min_pivot_of(d, t, other);
+        const double far = 0.5 * (d->theta + d->keep), min = min_pivot_of(d, t, other);
         // rows of loops on a floating base contain its motion too: there the pivots of the clusters
         // decide
         const bool on_floating = d->clusters->clusters->nbase > 0 && min > 0;
-        if (!(min > enough) && !(on_floating && lwi_rcr_clusters_pivot(work, t, x, other) > far))
-            continue;
+        current = min > far || (on_floating && lwi_rcr_clusters_pivot(work, t, x, other) > far);
+        if (!current && !(min > 0.99 * min_pivot_of(d, t, dependent))) continue;
         memcpy(dependent, other, n);
         break;
     }
     d->e.dependent = before;
+    return current;
 }
 
 // -------------------------------------------------------------------------------------- evaluation
