@@ -263,6 +263,7 @@ static void print_source(FILE *file, lwi_codegen_writer *w)
             w->name, lw_version(), w->name);
     fputs("#include <math.h>\n\n", file);
     print_tables(file, w);
+    lwi_codegen_pack_types(file, w);
     if (w->circular) lwi_codegen_scalar_circular(file);
     if (lwi_codegen_calls(w, LWI_OP_SELECT)) lwi_codegen_print_choose("static inline double", file);
     if (w->elements->loops) lwi_codegen_print_check(file);
@@ -501,16 +502,20 @@ static lw_status check_speeds(const lwi_codegen_writer *w, lw_error *error)
 // A function's parts that repeat, of a model that may be large.
 static lw_status find_repeats(lwi_codegen_writer *w, int i, lwi_arena *arena, lw_error *error)
 {
-    enum { MOST = 20000 }; // a compiler takes minutes for more
+    enum { MAX_STATEMENTS = 600000 }; // a compiler takes two minutes, and 2 GB of memory
     const bool large = w->model->tree_nv > LW_CODEGEN_MAX_SPEEDS;
-    TRY(lwi_repeats_find(&w->graph[i], large, arena, &w->repeats[i]));
+    TRY(lwi_repeats_find(&w->graph[i], large, w->lanes, arena, &w->repeats[i]));
     const int n = w->repeats[i] ? lwi_repeats_statements(w->repeats[i])
                                 : lwi_codegen_graph_statements(&w->graph[i]);
-    if (!large || n <= MOST) return LW_OK;
+    const double seconds =
+        w->repeats[i] ? lwi_repeats_seconds(w->repeats[i]) : lwi_compiler_seconds(n);
+    w->seconds += (w->lanes ? 2 : 1) * seconds;
+    if (n <= MAX_STATEMENTS) return LW_OK;
     return lwi_refuse(w->model, (lw_place){0}, error,
                       "the model has %d degrees of freedom and few equal parts: %s has %d "
-                      "statements, expected at most %d",
-                      w->model->tree_nv, lwi_codegen_names[i], n, MOST);
+                      "statements, for which a compiler takes some %.0f s, expected at most %d; "
+                      "the library's rates (compiled: off) have no limit",
+                      w->model->tree_nv, lwi_codegen_names[i], n, seconds, MAX_STATEMENTS);
 }
 
 static lw_status build_graphs(lwi_codegen_writer *w, lwi_arena *arena, lw_codegen_count *counts,
@@ -549,6 +554,7 @@ static lw_status print_all(lwi_codegen_writer *w, lwi_codegen_sources *sources, 
     sources->closed = w->elements->loops != NULL;
     sources->margins =
         lwi_codegen_wanted(w, LW_CODEGEN_margins) ? w->graph[LW_CODEGEN_margins].noutput : 0;
+    sources->seconds = w->seconds;
     sources->timed = w->elements->timed;
     sources->signals = w->elements->signals;
     for (int i = 0; i < (w->lanes > 0 ? 4 : 2); i++) {

@@ -144,14 +144,16 @@ static const char circular[] =
     "    if (!ANY(far)) return near;\n"
     "    const real value = libm_circular(x, cosine); // lanes that are not far keep theirs\n"
     "    return OF_BITS((BITS(near) & ~far) | (BITS(value) & far));\n"
-    "}\n\n"
-    "#define sin(x) circular(x, 0)\n"
-    "#define cos(x) circular(x, 1)\n";
+    "}\n\n";
+
+static const char sine_and_cosine[] = "#define sin(x) circular(x, 0)\n"
+                                      "#define cos(x) circular(x, 1)\n";
 
 void lwi_codegen_scalar_circular(FILE *file)
 {
     fputs(scalar_types, file);
     fputs(circular, file);
+    fputs(sine_and_cosine, file);
 }
 
 static const char macros[] = "\n// A lane with a pivot that is too small is marked.\n"
@@ -225,6 +227,66 @@ static const char choose[] = "\n// a where x < 0, else b.\n"
                              "    return OF_BITS((BITS(a) & negative) | (BITS(b) & ~negative));\n"
                              "}\n";
 
+static const char libm_circular[] = "INLINE real libm_circular(real x, int cosine)\n{\n"
+                                    "    return cosine ? lanes_cos(x) : lanes_sin(x);\n}\n\n";
+
+// What the functions of vectors are called, and what in those of a width: real and pack4.
+static void print_aliases(FILE *file, int width, bool begin)
+{
+    static const struct {
+        const char *name, *alias;
+    } list[] = {{"real", ""},
+                {"mask", "_mask"},
+                {"circular", "_circular"},
+                {"libm_circular", "_libm_circular"},
+                {"any_of", "_any_of"},
+                {"lanes_sin", "_libm_sin"},
+                {"lanes_cos", "_libm_cos"},
+                {"lanes_sqrt", "_sqrt"},
+                {"choose", "_choose"}};
+    for (int i = 0; i < LWI_COUNT(list); i++)
+        if (begin)
+            fprintf(file, "#define %s pack%d%s\n", list[i].name, width, list[i].alias);
+        else
+            fprintf(file, "#undef %s\n", list[i].name);
+}
+
+static void print_pack_type(FILE *file, const lwi_codegen_writer *w, int width)
+{
+    lwi_codegen_writer its = *w;
+    its.lanes = width;
+    fprintf(file,
+            "\n// %d equal parts of one state.\n"
+            "typedef double pack%d __attribute__((vector_size(8 * %d), aligned(8), may_alias));\n"
+            "typedef long long pack%d_mask __attribute__((vector_size(8 * %d)));\n",
+            width, width, width, width, width);
+    print_aliases(file, width, true);
+    print_elementary(file, &its, LWI_OP_SIN);
+    print_elementary(file, &its, LWI_OP_COS);
+    print_elementary(file, &its, LWI_OP_SQRT);
+    lwi_codegen_template(file, &its, vector_bits);
+    fputs(libm_circular, file);
+    fputs(circular, file);
+    fputs(choose, file);
+    print_aliases(file, width, false);
+    fputs("#undef BITS\n#undef OF_BITS\n#undef ANY\n#undef COMPARE\n", file);
+    fprintf(file,
+            "#define pack%d_sin(x) pack%d_circular(x, 0)\n"
+            "#define pack%d_cos(x) pack%d_circular(x, 1)\n",
+            width, width, width, width);
+}
+
+void lwi_codegen_pack_types(FILE *file, const lwi_codegen_writer *w)
+{
+    bool any = false;
+    for (int i = 0; i < LW_CODEGEN_COUNT; i++)
+        any = any || (w->repeats[i] && lwi_repeats_packed(w->repeats[i]));
+    if (!any) return;
+    fputs("#define INLINE static inline __attribute__((always_inline))\n", file);
+    for (int width = 2; width <= w->lanes; width *= 2) print_pack_type(file, w, width);
+    fputs("#undef INLINE\n", file);
+}
+
 void lwi_codegen_lanes_source(FILE *file, lwi_codegen_writer *w)
 {
     fprintf(file,
@@ -233,10 +295,9 @@ void lwi_codegen_lanes_source(FILE *file, lwi_codegen_writer *w)
     lwi_codegen_template(file, w, types);
     print_functions(file, w);
     lwi_codegen_template(file, w, vector_bits);
-    fputs("INLINE real libm_circular(real x, int cosine)\n{\n"
-          "    return cosine ? lanes_cos(x) : lanes_sin(x);\n}\n\n",
-          file);
+    fputs(libm_circular, file);
     fputs(circular, file);
+    fputs(sine_and_cosine, file);
     if (lwi_codegen_calls(w, LWI_OP_SELECT)) fputs(choose, file);
     lwi_codegen_template(file, w, macros);
     for (int i = 0; i < LW_CODEGEN_COUNT; i++) {

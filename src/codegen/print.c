@@ -94,7 +94,8 @@ static void put_operation(printer *p, int32_t i, const char *before, bool bracke
     // sums associate to the left: a second operand that is a sum needs brackets
     put_value(p, v->a, head, factors, space);
     put(p, sign_of(v->op), true);
-    if (v->op == LWI_OP_DIV && is_product(p, v->b)) { // a / (b * c)
+    if (factors &&
+        is_product(p, v->b)) { // a / (b * c), and a * (b * c), which rounds as the graph does
         put_value(p, v->b, "(", false, true);
         put(p, ")", false);
     } else {

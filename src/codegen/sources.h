@@ -29,10 +29,11 @@ typedef struct lwi_partition {
 typedef struct lwi_codegen_sources {
     char *text[LWI_CODEGEN_SOURCES];
     size_t size[LWI_CODEGEN_SOURCES];
-    int margins;  ///< numbers of the function `margins`
-    bool timed;   ///< positions depend on time: functions of positions have it as first parameter
-    bool signals; ///< forward_dynamics has parameters for what forces read besides q, v and tau
-    bool closed;  ///< there are rows of loops: functions return numbers, and projections exist
+    double seconds; ///< that a compiler may take
+    int margins;    ///< numbers of the function `margins`
+    bool timed;     ///< positions depend on time: functions of positions have it as first parameter
+    bool signals;   ///< forward_dynamics has parameters for what forces read besides q, v and tau
+    bool closed;    ///< there are rows of loops: functions return numbers, and projections exist
 } lwi_codegen_sources;
 
 /** @param functions  which: bits 1u << LW_CODEGEN_forward_dynamics, ...

@@ -17,6 +17,7 @@ typedef struct lwi_codegen_writer {
     lwi_codegen_graph graph[LW_CODEGEN_COUNT];
     bool shapes;                            ///< what repeats is generated once (repeat.h)
     lwi_repeats *repeats[LW_CODEGEN_COUNT]; ///< NULL: plain statements
+    double seconds;                         ///< that a compiler may take for them
     bool casadi;
     int lanes;                      ///< 0: none
     bool circular;                  ///< sines and cosines are those of lanes, not of libm

@@ -110,11 +110,10 @@ typedef struct plan {
     char key[LWI_SHA256_SIZE], path[LWI_CACHE_PATH];
 } plan;
 
-// Seconds of a compiler for so many letters of text: optimisation takes longer where functions are long.
-static double predict(size_t letters)
+// Seconds of a compiler, with its start.
+static double predict(const plan *p)
 {
-    const double kb = 1e-3 * (double)letters;
-    return 0.1 + 0.008 * kb * (1 + kb / 300);
+    return 0.2 + p->all.generated.seconds;
 }
 
 static lw_status make_plan(const lw_model *model, const lwi_partition *partition,
@@ -287,9 +286,9 @@ lw_status lw_compiled_predict(const lw_model *model, const lw_compiled_desc *des
     plan p = {0};
     lw_compiled_info found = {0};
     const lw_status status = make_plan(model, NULL, desc, &p, &found, error);
+    if (!found.found) found.compiling = predict(&p);
     lwi_codegen_free_sources(&p.all.generated);
     if (status != LW_OK) return status;
-    if (!found.found) found.compiling = predict(found.letters);
     *info = found;
     return LW_OK;
 }
