@@ -80,7 +80,8 @@ LW_API lw_status lw_device_batch_step(lw_device_batch *batch, double time);
  *  @param length      of an interval [s]
  *  @param inputs      [intervals][inputs][instances], constant in an interval; NULL: zeros
  *  @param efforts     [intervals][tree nv][instances], likewise
- *  @param trajectory  [intervals][tree nq + tree nv + nstate][instances] out, at the end of each; NULL: not wanted */
+ *  @param trajectory  [intervals][tree nq + tree nv + nstate][instances] out, at the end of each, of an instance that
+ *                     ended before it its last state; NULL: not wanted */
 LW_API lw_status lw_device_batch_run(lw_device_batch *batch, int intervals, double length,
                                      const void *inputs, const void *efforts, void *trajectory);
 LW_API const lw_error *

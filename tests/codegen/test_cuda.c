@@ -322,12 +322,15 @@ static void failures_stay_alone(const code *c)
 {
     static arrays good, bad;
     fill(c, &good);
-    good.run.intervals = 1;
     bad = good;
     bad.run.state = bad.state, bad.run.end = bad.end, bad.run.status = bad.status,
     bad.run.count = bad.count;
     bad.status[2] = 7;
+    bad.end[2] = 0.5;
     bad.state[c->nq * N + 3] = NAN;
+    bad.run.intervals = 3, bad.run.trajectory = bad.trajectory;
+    good.run.intervals = 3;
+    for (int j = 0; j < 3 * c->ns * N; j++) bad.trajectory[j] = 77;
     const arrays start = bad;
     c->rk4(good.run);
     c->rk4(bad.run);
@@ -335,6 +338,12 @@ static void failures_stay_alone(const code *c)
     assert_true(bad.status[3] != 0);
     assert_int_equal(0, bad.count[2]);
     assert_int_equal(0, bad.count[3]);
+    assert_true(bad.end[2] == 0.5);
+    for (int k = 0; k < 3; k++)
+        for (int j = 0; j < c->ns; j++)
+            for (int i = 2; i < 4; i++)
+                assert_memory_equal(&start.state[j * N + i],
+                                    &bad.trajectory[(k * c->ns + j) * N + i], sizeof(double));
     for (int i = 0; i < N; i++)
         for (int j = 0; j < c->ns; j++) {
             const double *expected =
