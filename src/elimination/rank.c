@@ -67,6 +67,18 @@ static void exchange(double *a, double *b)
     *b = t;
 }
 
+LWI_INLINE void exchange_rows(int n, double *a, double *b)
+{
+    int j = 0;
+    if (a == b) return;
+    for (; j + 1 < n; j += 2) {
+        const lwi_pair x = lwi_pair_load(a + j);
+        lwi_pair_store(a + j, lwi_pair_load(b + j));
+        lwi_pair_store(b + j, x);
+    }
+    if (j < n) exchange(&a[j], &b[j]);
+}
+
 static void swap_rows(int n, const int *swap, double *v)
 {
     for (int k = 0; k < n; k++) {
@@ -149,14 +161,16 @@ static void exchange_both(int n, double *R, int ld, int a, int b)
     for (int i = 0; i < a; i++) exchange(&R[i * ld + a], &R[i * ld + b]);
     exchange(&R[a * ld + a], &R[b * ld + b]);
     for (int i = a + 1; i < b; i++) exchange(&R[a * ld + i], &R[i * ld + b]);
-    for (int j = b + 1; j < n; j++) exchange(&R[a * ld + j], &R[b * ld + j]);
+    exchange_rows(n - b - 1, R + a * ld + b + 1, R + b * ld + b + 1);
 }
 
 static int largest(int n, const double *R, int ld, int from)
 {
     int best = from;
-    for (int i = from + 1; i < n; i++)
-        if (R[i * ld + i] > R[best * ld + best]) best = i;
+    double top = R[from * (ld + 1)];
+    const double *R_ii = R + (from + 1) * (ld + 1);
+    for (int i = from + 1; i < n; i++, R_ii += ld + 1)
+        if (*R_ii > top) best = i, top = *R_ii;
     return best;
 }
 
@@ -180,7 +194,9 @@ static void step(int n, double *R, int ld, int k, const lwi_team *team)
         subtract_pivot(n, R, ld, k, team->part, team->parts);
     lwi_team_meet(team);
     if (team->part > 0) return;
-    for (int i = k + 1; i < n; i++) pivot[i] *= inverse;
+    int i = k + 1;
+    for (; i + 1 < n; i += 2) lwi_pair_store(pivot + i, inverse * lwi_pair_load(pivot + i));
+    if (i < n) pivot[i] *= inverse;
     pivot[k] = inverse;
 }
 
@@ -291,18 +307,15 @@ static void find_null(const ranked *t, const lwi_team *team)
         memset(null, 0, (size_t)n * sizeof *null);
         null[rank + q] = 1;
         for (int k = rank - 1; k >= 0; k--) {
-            null[k] = -t->R[k * ld + rank + q];
-            for (int j = k + 1; j < rank; j++) null[k] -= t->R[k * ld + j] * null[j];
+            const double *row = t->R + k * ld;
+            double sum = -row[rank + q];
+            for (int j = k + 1; j < rank; j++) sum -= row[j] * null[j];
+            null[k] = sum;
         }
         swap_back(rank, t->swap, null);
     }
     lwi_team_meet(team);
     orthonormalize(t, team);
-}
-
-static void exchange_rows(int n, double *a, double *b)
-{
-    for (int j = 0; j < n && a != b; j++) exchange(&a[j], &b[j]);
 }
 
 // Columns of S_co from `at` on, no of them: all, or those of one thread, which begin at an even one.
@@ -444,6 +457,16 @@ static void add_open(const lwi_elim *elim, const lwi_elim_front *N, int node, in
         }
 }
 
+// C [n] := (C + U) scale[0] scale: the row of the open row of scale[0], from the diagonal on.
+LWI_INLINE void put_open_row(int n, const double *scale, const double *U, double *C)
+{
+    int j = 0;
+    for (; j + 1 < n; j += 2)
+        lwi_pair_store(C + j, (lwi_pair_load(C + j) + lwi_pair_load(U + j)) * scale[0] *
+                                  lwi_pair_load(scale + j));
+    if (j < n) C[j] = (C[j] + U[j]) * scale[0] * scale[j];
+}
+
 // Assembles C, scaled to A_rr = 1; the scale goes to v.  The team shares its edges, and rows.
 static void put_open(const lwi_elim *elim, int node, const lwi_team *team)
 {
@@ -469,8 +492,7 @@ static void put_open(const lwi_elim *elim, int node, const lwi_team *team)
         scale[i] = C[i * n + i] > 0 ? 1 / sqrt(C[i * n + i]) : 0;
     lwi_team_meet(team);
     for (int i = team->part; i < n; i += team->parts)
-        for (int j = i; j < n; j++)
-            C[i * n + j] = (C[i * n + j] + N->U[i * N->lu + j]) * scale[i] * scale[j];
+        put_open_row(n - i, scale + i, N->U + i * (N->lu + 1), C + i * (n + 1));
 }
 
 // Brings the largest pivot of C to place k.  False: it is round-off.

@@ -375,8 +375,10 @@ static void simple_closure(const lwi_joint *joint, const lwi_motion *m, bool wre
 {
     const lwi_joint_type *type = joint->type;
     const double *body1 = m->R[joint->body1], *body2 = m->R[joint->body2];
-    double arm[3], r1[3], r2[3], d[3], a1[3], a2[3], n[3];
+    double arm[3], r1[3], r2[3], d[3], F1[3][3], a2[3] = {0}, n[3];
+    int j = -1; // of a2
     onto o = {.slot = {-1, -1}};
+    for (int i = 0; i < 3; i++) axis_in_world(F1[i], body1, joint->R1, i);
     m3_mul_v(arm, body1, joint->r1);
     v3_add(r1, m->r[joint->body1], arm);
     m3_mul_v(arm, body2, joint->r2);
@@ -392,14 +394,14 @@ static void simple_closure(const lwi_joint *joint, const lwi_motion *m, bool wre
     c->n = type->nc;
     for (int k = 0; k < type->nc; k++) {
         const lwi_row_form *form = &type->row[k];
+        const double *a1 = F1[form->i];
         c->b[k] = c->gamma[k] = 0;
-        axis_in_world(a1, body1, joint->R1, form->i);
         if (form->kind != LWI_ROW_AXES) {
             c->phi[k] = v3_dot(a1, d);
             if (wrenches) put_force(&o, a1, c, k);
             continue;
         }
-        axis_in_world(a2, body2, joint->R2, form->j);
+        if (form->j != j) axis_in_world(a2, body2, joint->R2, j = form->j);
         c->phi[k] = v3_dot(a1, a2);
         v3_cross(n, a2, a1);
         if (wrenches) put_torque(&o, n, c, k);
