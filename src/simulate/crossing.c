@@ -406,6 +406,7 @@ bool lwi_sim_enter_path_end(lw_sim *sim, double t)
 {
     lwi_crossing *c = &sim->crossing;
     lwi_gauss *g = &sim->passage.gauss;
+    if (!g->own && lwi_gauss_close(g, t, c->best.x1, c->end_x)) return true;
     if (!lwi_gauss_project(g, t, c->best.x1, sim->inputs, c->y)) return false;
     lwi_gauss_restore(g);
     return enter_moved(sim, c->y, c->end_x);
