@@ -66,7 +66,7 @@ endif()
 foreach(isa ${LW_ISA_BUILDS})
     string(TOUPPER ${isa} name)
     set_property(SOURCE src/base/cpu.c src/kinematics/residuals.c src/tree/aba.c src/tree/kernel.c src/elimination/lanes.c
-        src/methods/dca/segments/path.c src/methods/index3/lanes.c src/methods/rattle/lanes.c src/methods/rcr/clusters/evaluate.c
+        src/methods/dca/segments/path.c src/methods/index3/lanes.c src/methods/rattle/lanes.c src/methods/rcr/clusters/evaluate.c src/methods/rcr/clusters/reactions.c
         src/integrate/batch_stepper.c src/tree/derivatives.c src/loops/row_factor.c
         APPEND PROPERTY COMPILE_DEFINITIONS LWI_HAVE_${name}=1)
     lw_isa_library(${isa} ${LW_SIMD_SOURCES} ${LW_SIMD_LOOPS})

@@ -29,6 +29,11 @@ typedef struct lwi_link_kernels {
     /** Adds F of nodes end - 1 to first + 1 to that of their parents. */
     void (*wrenches)(const lw_model *model, const lwi_link *link, int first, int end,
                      double (*F)[6]);
+    /** Velocities V of nodes in world axes: that of the parent and R of `own`, or where that is NULL of S v and sigma; as
+     *  move_node of passes.c, with the parents of the model. */
+    void (*motions)(const lw_model *model, const lwi_link *link, int first, int end,
+                    const double (*own)[6], const double *v, const double (*R)[9],
+                    const double (*r)[3], double (*V)[6]);
     /** lwi_tree_place_body of all these nodes */
     void (*place)(const lw_model *model, int first, int end, const double (*R)[9],
                   const double (*r)[3], double (*body_R)[9], double (*body_r)[3]);
@@ -50,6 +55,13 @@ typedef struct lwi_observe_kernels {
     /** The reactions of the joints of node[0 to width - 1], none of them reversed or with efforts. */
     void (*reactions)(const lw_model *model, const lwi_tree_work *work, const int *node,
                       lwi_snapshot *snapshot);
+    /** Of the hinges joint[0 to width - 1] without mounts, from the motion of their bodies in world axes: cosine and sine of
+     *  the angle, if `cosine` is given, and the speed; as lwi_joint_read_hinge. */
+    void (*hinge_motion)(const lw_model *model, const int *joint, const double (*R)[9],
+                         const double (*w)[3], double *cosine, double *sine, double *speed);
+    /** The rates of the speeds of closed ones; as lwi_joint_hinge_acceleration. */
+    void (*hinge_rates)(const lw_model *model, const int *joint, const double (*R)[9],
+                        const double (*w)[3], const double (*al)[3], double *rate);
     /** Adds those of bodies first, first + 1, ..., `count` of them and `width` at most, in this order. */
     void (*energies)(const lw_model *model, const lwi_snapshot *snapshot, int first, int count,
                      lwi_body_sums *sums);

@@ -5,6 +5,7 @@
 #include "kinematics/passes.h"
 
 #include "base/assert.h"
+#include "kinematics/kernels.h"
 #include "spatial/motion.h"
 
 #include <string.h>
@@ -140,8 +141,15 @@ typedef struct job {
     const double (*own)[6];            // motions relative to the parents; NULL: of v
     const double (*at)[3], (*axes)[9]; // world frames
     double (*R)[9], (*r)[3], (*V)[6], (*F)[6];
+    const lwi_link_kernels *kernels; // NULL: node by node
     void (*segment)(const struct job *job, int segment, int first, int end);
 } job;
+
+static job new_job(lwi_tree_passes *p)
+{
+    const lwi_observe_kernels *kernels = lwi_observe_kernels_of(0);
+    return (job){.passes = p, .kernels = kernels && kernels->links.world ? &kernels->links : NULL};
+}
 
 static void run_segments(void *user, int first, int end)
 {
@@ -178,13 +186,34 @@ static void place_node(const job *of, int k, int parent)
     v3_copy(of->r[k], link->r);
 }
 
+// Of nodes with parents that are placed.
+static void place_nodes(const job *of, int first, int end)
+{
+    const lw_model *model = of->passes->model;
+    if (of->kernels)
+        of->kernels->world(model, of->link, first, end, of->R, of->r);
+    else
+        for (int k = first; k < end; k++) place_node(of, k, model->node[k].parent);
+}
+
+// The end of the nodes from k on, below `end`, that are between and have parents in the segment.
+static int end_inside(const lwi_tree_passes *p, int k, int end)
+{
+    while (k < end && p->between[k] && inside(p, k)) k++;
+    return k;
+}
+
 // Poses of borders in their bases.
 static void place_borders(const job *of, int s, int first, int end)
 {
     lwi_tree_passes *p = of->passes;
     if (p->first_border[s] == p->first_border[s + 1]) return;
-    for (int k = first; k < end; k++)
-        if (p->between[k]) place_node(of, k, inside(p, k) ? p->model->node[k].parent : -1);
+    for (int k = first; k < end; k++) {
+        const int next = end_inside(p, k, end);
+        if (next > k) place_nodes(of, k, next);
+        if (next < end && p->between[next]) place_node(of, next, -1);
+        k = next;
+    }
     for (int i = p->first_border[s]; i < p->first_border[s + 1]; i++) {
         lwi_tree_border *border = &p->border[i];
         memcpy(border->R, of->R[border->node], sizeof border->R);
@@ -196,13 +225,16 @@ static void place_rest(const job *of, int s, int first, int end)
 {
     (void)s;
     const lwi_tree_passes *p = of->passes;
-    for (int k = first; k < end; k++)
-        if (p->border_of[k] < 0) place_node(of, k, p->model->node[k].parent);
+    for (int k = first, next; k < end; k = next + 1) {
+        for (next = k; next < end && p->border_of[next] < 0;) next++;
+        place_nodes(of, k, next);
+    }
 }
 
 void lwi_tree_pass_world(lwi_tree_passes *p, const lwi_link *link, double (*R)[9], double (*r)[3])
 {
-    job of = {.passes = p, .link = link, .R = R, .r = r};
+    job of = new_job(p);
+    of.link = link, of.R = R, of.r = r;
     const int borders = p->first_border[p->segments];
     if (borders) for_segments(&of, place_borders);
     for (int i = 0; i < borders; i++) {
@@ -239,13 +271,27 @@ static void move_node(const job *of, int k, int parent)
     if (parent >= 0) ride(of, k, parent);
 }
 
+// Of nodes with parents that are moved.
+static void move_nodes(const job *of, int first, int end)
+{
+    const lw_model *model = of->passes->model;
+    if (of->kernels)
+        of->kernels->motions(model, of->link, first, end, of->own, of->v, of->axes, of->at, of->V);
+    else
+        for (int k = first; k < end; k++) move_node(of, k, model->node[k].parent);
+}
+
 // Velocities of all nodes between, with the bases at rest.
 static void move_segment(const job *of, int s, int first, int end)
 {
     (void)s;
     const lwi_tree_passes *p = of->passes;
-    for (int k = first; k < end; k++)
-        if (p->between[k]) move_node(of, k, inside(p, k) ? p->model->node[k].parent : -1);
+    for (int k = first; k < end; k++) {
+        const int next = end_inside(p, k, end);
+        if (next > k) move_nodes(of, k, next);
+        if (next < end && p->between[next]) move_node(of, next, -1);
+        k = next;
+    }
 }
 
 // All borders of a segment are on one path, since nodes are in depth-first order, and so have one base.
@@ -254,11 +300,10 @@ static void move_rest(const job *of, int s, int first, int end)
     const lwi_tree_passes *p = of->passes;
     const int border = p->first_border[s];
     const int base = border < p->first_border[s + 1] ? p->border[border].base : -1;
-    for (int k = first; k < end; k++) {
-        if (!p->between[k])
-            move_node(of, k, p->model->node[k].parent);
-        else if (base >= 0 && p->border_of[k] < 0)
-            ride(of, k, p->border[base].node);
+    for (int k = first, next; k < end; k = next + 1) {
+        for (next = k; next < end && !p->between[next];) next++;
+        move_nodes(of, k, next);
+        if (next < end && base >= 0 && p->border_of[next] < 0) ride(of, next, p->border[base].node);
     }
 }
 
@@ -277,31 +322,46 @@ static void sum_motions(job *of)
 void lwi_tree_pass_velocity(lwi_tree_passes *p, const lwi_link *link, const double (*R)[9],
                             const double (*r)[3], const double *v, double (*V)[6])
 {
-    job of = {.passes = p, .link = link, .v = v, .V = V, .at = r, .axes = R};
+    job of = new_job(p);
+    of.link = link, of.v = v, of.V = V, of.at = r, of.axes = R;
     sum_motions(&of);
 }
 
 void lwi_tree_pass_motion(lwi_tree_passes *p, const double (*R)[9], const double (*r)[3],
                           const double (*own)[6], double (*V)[6])
 {
-    job of = {.passes = p, .own = own, .V = V, .at = r, .axes = R};
+    job of = new_job(p);
+    of.own = own, of.V = V, of.at = r, of.axes = R;
     sum_motions(&of);
 }
 
 // -------------------------------------------------------------------------------------------- sums
+
+// Adds F of nodes end - 1 down to first to that of their parents, which are in their segment.
+static void give_wrenches(const job *of, int first, int end, double (*F)[6])
+{
+    const lw_model *model = of->passes->model;
+    if (of->kernels)
+        of->kernels->wrenches(model, of->link, first - 1, end, F);
+    else
+        for (int k = end - 1; k >= first; k--)
+            force_add_from(F[model->node[k].parent], of->link[k].R, of->link[k].r, F[k]);
+}
 
 // Sums inside the segment; what its heads pass on to each base.
 static void sum_segment(const job *of, int s, int first, int end)
 {
     lwi_tree_passes *p = of->passes;
     for (int e = p->first_exit[s]; e < p->first_exit[s + 1]; e++) v6_zero(p->exit[e].sum);
-    for (int k = end - 1; k >= first; k--) {
-        const lwi_link *link = &of->link[k];
-        if (inside(p, k))
-            force_add_from(of->F[p->model->node[k].parent], link->R, link->r, of->F[k]);
-        else if (p->exit_of[k] >= 0)
-            force_add_from(p->exit[p->exit_of[k]].sum, link->R, link->r, of->F[k]);
+    for (int k = first; k < end; k++)
         if (p->between[k]) v6_zero(p->carry[k]);
+    for (int k = end, next; k > first; k = next) {
+        for (next = k; next > first && inside(p, next - 1);) next--;
+        give_wrenches(of, next, k, of->F);
+        if (next == first) break;
+        const lwi_link *link = &of->link[--next];
+        if (p->exit_of[next] >= 0)
+            force_add_from(p->exit[p->exit_of[next]].sum, link->R, link->r, of->F[next]);
     }
 }
 
@@ -327,18 +387,19 @@ static void add_carry(const job *of, int s, int first, int end)
 {
     lwi_tree_passes *p = of->passes;
     if (p->first_border[s] == p->first_border[s + 1]) return;
-    for (int k = end - 1; k >= first; k--) {
-        if (!p->between[k]) continue;
-        v6_add(of->F[k], of->F[k], p->carry[k]);
-        if (inside(p, k))
-            force_add_from(p->carry[p->model->node[k].parent], of->link[k].R, of->link[k].r,
-                           p->carry[k]);
+    for (int k = end, next; k > first; k = next) {
+        for (next = k; next > first && p->between[next - 1] && inside(p, next - 1);) next--;
+        give_wrenches(of, next, k, p->carry);
+        for (int i = next; i < k; i++) v6_add(of->F[i], of->F[i], p->carry[i]);
+        if (next == first) break;
+        if (p->between[--next]) v6_add(of->F[next], of->F[next], p->carry[next]);
     }
 }
 
 void lwi_tree_pass_sum(lwi_tree_passes *p, const lwi_link *link, double (*F)[6])
 {
-    job of = {.passes = p, .link = link, .F = F};
+    job of = new_job(p);
+    of.link = link, of.F = F;
     for_segments(&of, sum_segment);
     if (p->first_border[p->segments] == 0) return;
     sum_borders(p);

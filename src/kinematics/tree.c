@@ -150,6 +150,21 @@ static void place_hinge(const lwi_node *node, double q, lwi_link *link)
     link->S[0][5] = node->reversed ? -1 : 1;
 }
 
+// R = X_R Rz(q0) Rx(q1)
+static void place_universal(const lwi_node *node, const double *q, lwi_link *link)
+{
+    const double c0 = cos(q[0]), s0 = sin(q[0]), c1 = cos(q[1]), s1 = sin(q[1]);
+    const double R[9] = {c0, -s0 * c1, s0 * s1, s0, c0 * c1, -c0 * s1, 0, s1, c1};
+    link->q[0] = q[0], link->q[1] = q[1];
+    m3_mul(link->R, node->X_R, R);
+    v3_copy(link->r, node->X_r);
+    v6_zero(link->sigma);
+    v6_zero(link->S[0]);
+    link->S[0][4] = s1, link->S[0][5] = c1;
+    v6_zero(link->S[1]);
+    link->S[1][3] = 1;
+}
+
 void lwi_link_position(const lw_model *model, int k, double t, const double *q, lwi_link *link)
 {
     LWI_ASSERT_INDEX(k, model->nnode);
@@ -158,6 +173,10 @@ void lwi_link_position(const lw_model *model, int k, double t, const double *q, 
     joint_state s;
     if (node->type->id == LW_JOINT_REVOLUTE && !node->driven) {
         place_hinge(node, q[0], link);
+        return;
+    }
+    if (lwi_node_is_universal(node)) {
+        place_universal(node, q, link);
         return;
     }
     set_coordinates(model, node, t, q, link);
@@ -227,6 +246,14 @@ void lwi_link_rates(const lw_model *model, int k, double t, const double *u, lwi
     LWI_ASSERT_INDEX(k, model->nnode);
     const lwi_node *node = &model->node[k];
     set_speeds(model, node, u, link);
+    if (lwi_node_is_universal(node)) {
+        v6_zero(link->Sdot[0]);
+        link->Sdot[0][4] = u[1] * link->S[0][5];
+        link->Sdot[0][5] = -u[1] * link->S[0][4];
+        v6_zero(link->Sdot[1]);
+        v6_zero(link->sigma_dot);
+        return;
+    }
     if (!node->type->constant_axis || node->driven) {
         general_rates(model, node, t, link);
         return;

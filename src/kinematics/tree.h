@@ -22,6 +22,13 @@ typedef struct lwi_link {
     double drive[LW_JOINT_MAX_NV][3]; ///< driven: value, rate, acceleration
 } lwi_link;
 
+/** Is it a universal joint without drive and mount, and F2 the link frame?  Then S = [0; (0, s, c)], [0; e1] with sine and
+ *  cosine of the second angle. */
+static inline bool lwi_node_is_universal(const lwi_node *node)
+{
+    return node->type->id == LW_JOINT_UNIVERSAL && !node->driven && !node->reversed;
+}
+
 /** Pose of every node, S and sigma, from the free coordinates.  link [nnode]. */
 void lwi_tree_position(const lw_model *model, double t, const double *q, lwi_link *link);
 /** The same of nodes first to end - 1 and, with v, lwi_tree_rates.  @param v  free speeds; NULL: positions alone */

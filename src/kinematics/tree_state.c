@@ -453,6 +453,8 @@ lw_status lwi_tree_factor(const lw_model *model, const lwi_tree_work *work, int 
 lw_status lwi_tree_finite(const lw_model *model, double t, const double *v, const char *what,
                           lw_error *error)
 {
+    const lwi_observe_kernels *kernels = lwi_observe_kernels_of(0);
+    if (kernels && kernels->finite(v, model->tree_nv)) return LW_OK;
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
         for (int j = 0; j < node->nv; j++)

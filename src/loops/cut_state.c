@@ -2,6 +2,8 @@
 #include "loops/cut_state.h"
 
 #include "base/assert.h"
+#include "base/simd/lanes.h"
+#include "kinematics/kernels.h"
 #include "spatial/rotation.h"
 
 #include <math.h>
@@ -68,6 +70,20 @@ static void accelerations_of_bodies(lwi_cut *cut, const lwi_tree_work *tree)
         }
 }
 
+// Lanes without a joint repeat the first one.
+static void take_hinge_rates(const lwi_cut *cut, const lwi_tree_work *tree,
+                             const lwi_observe_kernels *kernels, int *joint, int *n,
+                             lwi_snapshot *snapshot)
+{
+    double rate[LWI_LANES];
+    if (*n == 0) return;
+    for (int l = *n; l < kernels->width; l++) joint[l] = joint[0];
+    kernels->hinge_rates(cut->model, joint, (const double(*)[9])tree->body_R,
+                         (const double(*)[3])tree->body_w, (const double(*)[3])cut->al, rate);
+    for (int l = 0; l < *n; l++) snapshot->qdd[cut->model->joint[joint[l]].iv] = rate[l];
+    *n = 0;
+}
+
 void lwi_cut_state_observe(lwi_cut *cut, const lwi_auxiliary *auxiliary, lwi_tree_work *tree,
                            double t, const double *x, const double *v, const double *vdot,
                            lw_observe level, lwi_snapshot *snapshot)
@@ -76,6 +92,8 @@ void lwi_cut_state_observe(lwi_cut *cut, const lwi_auxiliary *auxiliary, lwi_tre
     lwi_tree_observe(model, tree, t, v, vdot, level, snapshot);
     snapshot->work = auxiliary->at_work >= 0 ? x[auxiliary->at_work] : 0;
     const lwi_motion motion = lwi_cut_motion(tree);
+    const lwi_observe_kernels *kernels = lwi_observe_kernels_of(0);
+    int waiting[LWI_LANES], n = 0; // hinges for the lanes
     if (level >= LW_OBSERVE_ACCELERATION) accelerations_of_bodies(cut, tree);
     for (int i = 0; i < model->nloop; i++) {
         const lwi_joint *joint = &model->joint[model->loop[i]];
@@ -85,7 +103,10 @@ void lwi_cut_state_observe(lwi_cut *cut, const lwi_auxiliary *auxiliary, lwi_tre
             memcpy(snapshot->qd + joint->iv, tree->joint_qd + joint->iv,
                    (size_t)joint->type->nv * sizeof(double));
         if (level < LW_OBSERVE_ACCELERATION) continue;
-        if (is_closed_hinge(cut, joint))
+        if (is_closed_hinge(cut, joint) && kernels) {
+            waiting[n++] = model->loop[i];
+            if (n == kernels->width) take_hinge_rates(cut, tree, kernels, waiting, &n, snapshot);
+        } else if (is_closed_hinge(cut, joint))
             snapshot->qdd[joint->iv] = lwi_joint_hinge_acceleration(model, model->loop[i], &motion,
                                                                     (const double(*)[3])cut->al);
         else
@@ -93,6 +114,7 @@ void lwi_cut_state_observe(lwi_cut *cut, const lwi_auxiliary *auxiliary, lwi_tre
                                         (const double(*)[3])cut->a, (const double(*)[3])cut->al,
                                         snapshot->qdd + joint->iv);
     }
+    take_hinge_rates(cut, tree, kernels, waiting, &n, snapshot);
 }
 
 void lwi_cut_state_scale(const lwi_cut *cut, const lwi_auxiliary *auxiliary,

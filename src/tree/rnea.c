@@ -29,6 +29,13 @@ void lwi_tree_bias(const lw_model *model, int k, const lwi_tree_work *work, cons
         v3_set(c + 3, V[4] * turn, -(V[3] * turn), 0);
         return;
     }
+    if (lwi_node_is_universal(node)) {
+        const double *V = work->V[k], w[3] = {u[1], u[0] * link->S[0][4], u[0] * link->S[0][5]};
+        v3_cross(c, V, w);
+        v3_cross(c + 3, V + 3, w);
+        v3_axpy(c + 3, u[0], link->Sdot[0] + 3);
+        return;
+    }
     double V_rel[6] = {0};
     for (int j = 0; j < node->nv; j++) v6_axpy(V_rel, u[j], link->S[j]);
     if (node->driven) v6_add(V_rel, V_rel, link->sigma);

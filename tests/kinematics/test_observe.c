@@ -366,6 +366,55 @@ static void sums_and_reactions_in_lanes_change_no_bit(void **state)
     }
 }
 
+// Angles, speeds and their rates of hinges in lanes, as if they closed loops: those of one joint, of all bits.
+static void hinges_in_lanes_change_no_bit(void **state)
+{
+    (void)state;
+    int found = 0;
+    LWT_FOR_TREES(c, 40, LWT_ALL)
+    {
+        const lw_model *model = c.model;
+        lwi_arena arena;
+        lwi_snapshot m;
+        lwi_arena_init(&arena, NULL);
+        observe_tree(&c, &arena, &m);
+        double(*al)[3] = lwi_arena_push(&arena, (size_t)model->nbody, sizeof *al);
+        assert_non_null(al);
+        for (int b = 0; b < model->nbody; b++) {
+            m3_mul_v(m.w_world[b], m.R[b], m.w[b]);
+            m3_mul_v(al[b], m.R[b], m.al[b]);
+        }
+        const lwi_motion motion = {.R = (const double(*)[9])m.R,
+                                   .r = (const double(*)[3])m.r,
+                                   .v = (const double(*)[3])m.v,
+                                   .w = (const double(*)[3])m.w_world,
+                                   .q = m.q};
+        for (int j = 0; j < model->njoint; j++) {
+            const lwi_joint *joint = &model->joint[j];
+            const int all[LWI_LANES] = {j, j, j, j, j, j, j, j};
+            if (!lwi_joint_is_hinge(joint->type) || joint->mount.present || joint->merged) continue;
+            double q, u;
+            lwi_joint_read_hinge(model, j, &motion, &q, &u);
+            const double rate =
+                lwi_joint_hinge_acceleration(model, j, &motion, (const double(*)[3])al);
+            for (int width = 1; width <= LWI_LANES; width *= 2) {
+                const lwi_observe_kernels *kernels = lwi_observe_kernels_of(width);
+                double cosine[LWI_LANES], sine[LWI_LANES], speed[2][LWI_LANES], rates[LWI_LANES];
+                if (!kernels) continue;
+                kernels->hinge_motion(model, all, motion.R, motion.w, cosine, sine, speed[0]);
+                kernels->hinge_motion(model, all, motion.R, motion.w, NULL, sine, speed[1]);
+                kernels->hinge_rates(model, all, motion.R, motion.w, (const double(*)[3])al, rates);
+                for (int l = 0; l < width; l++, found++) {
+                    assert_true(angle_continue(atan2(sine[l], cosine[l]), m.q[joint->iq]) == q);
+                    assert_true(speed[0][l] == u && speed[1][l] == u && rates[l] == rate);
+                }
+            }
+        }
+        lwi_arena_free(&arena);
+    }
+    assert_true(found > 0 || !lwi_observe_kernels_of(0));
+}
+
 // --------------------------------------------------------------------------------------- residuals
 
 static void residuals_vanish_on_the_constraints(void **state)
@@ -954,6 +1003,7 @@ int main(void)
         cmocka_unit_test(links_by_rows_change_no_bit),
         cmocka_unit_test(numbers_that_are_not_finite_are_found),
         cmocka_unit_test(sums_and_reactions_in_lanes_change_no_bit),
+        cmocka_unit_test(hinges_in_lanes_change_no_bit),
         cmocka_unit_test(largest_residuals_are_those_of_joints),
         cmocka_unit_test(residuals_differentiate_each_other),
         cmocka_unit_test(residuals_measure_what_is_wrong),

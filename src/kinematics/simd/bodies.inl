@@ -201,6 +201,82 @@ static void reactions(const lw_model *model, const lwi_tree_work *work, const in
     store(F, 6, joint, to->reaction[0]);
 }
 
+// Bodies 1 and 2 of joints.
+static INLINE void find_bodies(const lw_model *model, const int *joint, int b[2][WIDTH])
+{
+    for (int l = 0; l < WIDTH; l++) {
+        b[0][l] = model->joint[joint[l]].body1;
+        b[1][l] = model->joint[joint[l]].body2;
+    }
+}
+
+// v3_dot
+static INLINE real plain_dot(const real *a, const real *b)
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+// a2 - a1 of bodies 1 and 2
+static INLINE void difference(const double (*a)[3], int b[2][WIDTH], real d[3], real second[3])
+{
+    real first[3];
+    load(a[0], b[0], 3, first);
+    load(a[0], b[1], 3, second);
+    for (int i = 0; i < 3; i++) d[i] = second[i] - first[i];
+}
+
+static void hinge_motion(const lw_model *model, const int *joint, const double (*R)[9],
+                         const double (*w)[3], double *cosine, double *sine, double *speed)
+{
+    const double *from[WIDTH];
+    int b[2][WIDTH];
+    real body[9], F[9], z[3], turn[3], w2[3], a[2][2][3]; // axes x, y of F1, F2
+    find_bodies(model, joint, b);
+    for (int side = cosine ? 0 : 1; side < 2; side++) {
+        load(R[0], b[side], 9, body);
+        for (int l = 0; l < WIDTH; l++) {
+            const lwi_joint *of = &model->joint[joint[l]];
+            from[l] = side ? of->R2 : of->R1;
+        }
+        from_rows(from, 9, F);
+        for (int i = 0; cosine && i < 2; i++) {
+            const real axis[3] = {F[i], F[3 + i], F[6 + i]};
+            plain_turn(a[side][i], body, axis);
+        }
+    }
+    const real axis[3] = {F[2], F[5], F[8]};
+    plain_turn(z, body, axis);
+    difference(w, b, turn, w2);
+    const real u = plain_dot(z, turn);
+    memcpy(speed, &u, sizeof u);
+    if (!cosine) return;
+    const real A = plain_dot(a[0][0], a[1][0]) + plain_dot(a[0][1], a[1][1]);
+    const real B = plain_dot(a[0][1], a[1][0]) - plain_dot(a[0][0], a[1][1]);
+    memcpy(cosine, &A, sizeof A);
+    memcpy(sine, &B, sizeof B);
+}
+
+static void hinge_rates(const lw_model *model, const int *joint, const double (*R)[9],
+                        const double (*w)[3], const double (*al)[3], double *rate)
+{
+    const double *from[WIDTH];
+    int b[2][WIDTH];
+    real body[9], F[9], z[3], turn[3], w2[3], rates[3], second[3], sum[3];
+    find_bodies(model, joint, b);
+    load(R[0], b[1], 9, body);
+    for (int l = 0; l < WIDTH; l++) from[l] = model->joint[joint[l]].R2;
+    from_rows(from, 9, F);
+    const real axis[3] = {F[2], F[5], F[8]};
+    plain_turn(z, body, axis);
+    difference(w, b, turn, w2);
+    plain_cross(sum, turn, w2);
+    load(al[0], b[0], 3, rates);
+    load(al[0], b[1], 3, second);
+    for (int i = 0; i < 3; i++) sum[i] = sum[i] + second[i] - rates[i];
+    const real found = plain_dot(z, sum);
+    memcpy(rate, &found, sizeof found);
+}
+
 /** Constants of a body: as lwi_body has them, one after the other. */
 typedef struct body_constants {
     real mass, J[6];

@@ -100,6 +100,35 @@ static void velocities(const lw_model *model, const lwi_link *link, int first, i
     }
 }
 
+static void motions(const lw_model *model, const lwi_link *link, int first, int end,
+                    const double (*own)[6], const double *v, const double (*R)[9],
+                    const double (*r)[3], double (*V)[6])
+{
+    for (int k = first; k < end; k++) {
+        const lwi_node *node = &model->node[k];
+        row axes[3], T[3], lin = all(0), ang = all(0);
+        if (own) lin = load_four(own[k]), ang = load_three(own[k] + 3);
+        for (int j = 0; !own && j < node->nv; j++) {
+            const row speed = all(v[node->iv + j]);
+            lin += speed * load_four(link[k].S[j]);
+            ang += speed * load_four(link[k].S[j] + 3);
+        }
+        if (!own && node->driven)
+            lin += load_four(link[k].sigma), ang += load_four(link[k].sigma + 3);
+        load_matrix(R[k], axes);
+        row_transpose(axes, T);
+        lin = combine(T, lin), ang = combine(T, ang);
+        if (node->parent >= 0) {
+            const double *on = V[node->parent];
+            const row turn = load_three(on + 3);
+            lin += row_cross(turn, load_three(r[k]) - load_three(r[node->parent]));
+            lin += load_four(on), ang += turn;
+        }
+        store_four(V[k], lin);
+        store_three(V[k] + 3, ang);
+    }
+}
+
 // a x (0, 0, rate)
 static INLINE row cross_axis(row a, double rate)
 {

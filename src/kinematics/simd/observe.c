@@ -20,7 +20,7 @@
 #include "kinematics/simd/links.inl"
 #define ROWS                                                                                       \
     {                                                                                              \
-        hinges, world, velocities, accelerations, wrenches, place, body_velocities                 \
+        hinges, world, velocities, accelerations, wrenches, motions, place, body_velocities        \
     }
 #else
 #define ROWS                                                                                       \
@@ -48,5 +48,5 @@ static bool finite(const double *x, int n)
 #define TABLE_3(isa) lwi_observe_kernels_##isa
 #define TABLE_2(isa) TABLE_3(isa)
 extern const lwi_observe_kernels TABLE_2(ISA);
-const lwi_observe_kernels TABLE_2(ISA) = {WIDTH,    residuals, bodies, reactions,
-                                          energies, finite,    ROWS};
+const lwi_observe_kernels TABLE_2(ISA) = {WIDTH,       residuals, bodies, reactions, hinge_motion,
+                                          hinge_rates, energies,  finite, ROWS};

@@ -29,19 +29,19 @@
 
 typedef enum purpose { FOR_NOTHING, FOR_RATES, FOR_ROW } purpose;
 
-// The last evaluation by the elimination.  An output row is at the state of the evaluation that ends the step before it
-// or begins the one after it, and each takes what the other has found.
+// The last evaluation.  An output row is at the state of the evaluation that ends the step before it or begins the one
+// after it, and each takes what the other has found in the same way.
 typedef struct evaluated {
     purpose what;
+    bool in_segments;              // else by the elimination
     double t, *x, *inputs, *rates; // [nx], [inputs], [nx]
-    bool present;                  // `system` is still at this state
+    bool present;                  // `system`, the path or the net is still at this state
 } evaluated;
 
 typedef struct dca {
     lwi_system system;
     lwi_tree_work tree; // body_R, body_r, body_v, body_w, joint_q, joint_qd are those of `system`
     lwi_tree_passes passes;
-    double *udot;  // [tree_nv]
     bool has_rows; // the rows of `system` are those of the last observation
     evaluated last;
     lwi_auxiliary auxiliary;
@@ -50,26 +50,21 @@ typedef struct dca {
     lwi_net *net;                 // NULL: nor does it consist of such paths between few bodies
     double (*load)[6];            // [nbody] of nets: of efforts on joints that close loops
     lwi_body_forces *body_forces; // of a path; NULL: all forces act along joints
-    double *effort;               // [tree_nv] of paths, forces on bodies included
-    lwi_segment_rows rows;        // of paths and nets without loops
+    bool rows_in_segments;
+    lwi_segment_rows rows; // then
 } dca;
 
 // ---------------------------------------------------------------------------------------- prepare
 
-static lw_status prepare_path(lwi_work *work, dca *d)
+static lw_status prepare_rows(lwi_work *work, dca *d)
 {
     const lw_model *model = work->model;
     lwi_arena *arena = &work->arena;
-    d->effort = LWI_PUSH(arena, double, model->tree_nv);
-    if (!d->effort) return LW_ERR_MEMORY;
-    TRY(lwi_segment_rows_create(model, &d->tree, &d->passes, d->path, d->net, arena, &d->rows));
+    d->rows_in_segments = lwi_segment_rows_fit(model, &d->system, d->path, d->net);
+    if (!d->rows_in_segments) return LW_OK;
+    TRY(lwi_segment_rows_create(model, &d->system, &d->tree, &d->passes, d->path, d->net, arena,
+                                &d->rows));
     return d->path ? lwi_body_forces_create(model, arena, &d->body_forces) : LW_OK;
-}
-
-// Are observations in segments too?  Those of loops need the rows of the general elimination.
-static bool is_tree_in_segments(const dca *d)
-{
-    return d->path || (d->net && d->system.model->nloop == 0);
 }
 
 // A long path, or several between few bodies.
@@ -109,11 +104,9 @@ static lw_status prepare(lwi_work *work)
     d->tree.joint_q = system->q, d->tree.joint_qd = system->qd;
     d->tree.shares = system->shares;
     d->tree.pool = system->pool;
-    d->udot = LWI_PUSH(arena, double, model->tree_nv);
-    if (!d->udot) return LW_ERR_MEMORY;
     if (work->lanes != LWI_NO_KERNEL) TRY(prepare_segments(work));
     work->segments = d->path || d->net;
-    if (is_tree_in_segments(d)) TRY(prepare_path(work, d));
+    TRY(prepare_rows(work, d));
     TRY(lwi_dca_share_ranks(work, system, d->path, d->net));
     TRY(lwi_auxiliary_create(model, LWI_SPEED, arena, &d->auxiliary, &work->layout));
     d->last.x = LWI_PUSH(arena, double, work->layout.nx);
@@ -173,6 +166,20 @@ static lw_status accelerate(lwi_work *work, double t, const double *x, const dou
     return LW_OK;
 }
 
+// The rates in d->last are those of this state.
+static void keep(lwi_work *work, double t, const double *x, const double *inputs, purpose what,
+                 bool in_segments)
+{
+    evaluated *last = &((dca *)work->data)->last;
+    last->t = t;
+    memcpy(last->x, x, (size_t)work->layout.nx * sizeof *x);
+    if (work->model->desc.ninput)
+        memcpy(last->inputs, inputs, (size_t)work->model->desc.ninput * sizeof *inputs);
+    last->what = what;
+    last->in_segments = in_segments;
+    last->present = true;
+}
+
 // Rates of a state by the elimination, kept in d->last.
 static lw_status evaluate(lwi_work *work, double t, const double *x, const double *inputs,
                           purpose what)
@@ -187,23 +194,19 @@ static lw_status evaluate(lwi_work *work, double t, const double *x, const doubl
     if (d->auxiliary.at_work >= 0)
         xdot[d->auxiliary.at_work] = d->system.loads.power + lwi_system_drive_power(&d->system, t);
     lwi_auxiliary_rates(model, &d->auxiliary, d->system.q, d->system.qd, xdot);
-    d->last.t = t;
-    memcpy(d->last.x, x, (size_t)work->layout.nx * sizeof *x);
-    if (model->desc.ninput)
-        memcpy(d->last.inputs, inputs, (size_t)model->desc.ninput * sizeof *inputs);
-    d->last.what = what;
-    d->last.present = true;
+    keep(work, t, x, inputs, what, false);
     return LW_OK;
 }
 
 // Whether the last evaluation was at this state, for the other purpose: calls repeated at one state cost and test all
 // that they do.
 static bool is_evaluated(const lwi_work *work, double t, const double *x, const double *inputs,
-                         purpose other)
+                         purpose other, bool in_segments)
 {
     const evaluated *last = &((const dca *)work->data)->last;
     const size_t nx = (size_t)work->layout.nx, ninput = (size_t)work->model->desc.ninput;
-    return last->what == other && t == last->t && !memcmp(x, last->x, nx * sizeof *x) &&
+    return last->what == other && last->in_segments == in_segments && t == last->t &&
+           !memcmp(x, last->x, nx * sizeof *x) &&
            (!ninput || !memcmp(inputs, last->inputs, ninput * sizeof *inputs));
 }
 
@@ -270,34 +273,56 @@ static bool net_rates(lwi_work *work, double t, const double *x, const double *i
     return true;
 }
 
-static bool path_accelerations(dca *d, double t, const double *x, const double *u)
+// Rates in segments, kept in d->last where rows are in segments too.
+static bool segment_rates(lwi_work *work, double t, const double *x, const double *inputs,
+                          purpose what, double *xdot)
 {
-    if (d->path) return lwi_path_accelerations(d->path, x, u, d->effort, false, d->udot);
-    return lwi_net_move(d->net, t, x, u, false) &&
-           lwi_net_accelerations(d->net, t, d->effort, (const double(*)[6])d->load, d->udot);
+    dca *d = work->data;
+    const size_t bytes = (size_t)work->layout.nx * sizeof *xdot;
+    d->last.what = FOR_NOTHING;
+    d->last.present = false;
+    lwi_states_set(work, x, xdot);
+    if (!(d->path ? path_rates : net_rates)(work, t, x, inputs, xdot)) return false;
+    if (!d->rows_in_segments || lwi_dca_on_ranks(work)) return true;
+    lwi_segment_rows_keep(&d->rows);
+    if (xdot != d->last.rates) memcpy(d->last.rates, xdot, bytes);
+    keep(work, t, x, inputs, what, true);
+    return true;
 }
 
-static bool path_observe(lwi_work *work, double t, const double *x, const double *inputs,
-                         lw_observe level, lwi_snapshot *snapshot)
+// Those that a row before has found, or new ones.
+static bool find_segment_rates(lwi_work *work, double t, const double *x, const double *inputs,
+                               double *xdot)
+{
+    dca *d = work->data;
+    if (!d->path && !d->net) return false;
+    if (lwi_dca_on_ranks(work) || !is_evaluated(work, t, x, inputs, FOR_ROW, true))
+        return segment_rates(work, t, x, inputs, FOR_RATES, xdot);
+    memcpy(xdot, d->last.rates, (size_t)work->layout.nx * sizeof *xdot);
+    d->last.what = FOR_NOTHING;
+    return true;
+}
+
+// A row in segments; false if the elimination has to decide.
+static bool segment_observe(lwi_work *work, double t, const double *x, const double *inputs,
+                            lw_observe level, lwi_snapshot *snapshot)
 {
     const lw_model *model = work->model;
     dca *d = work->data;
-    const double *u = x + model->tree_nq;
-    const bool accelerates = level >= LW_OBSERVE_ACCELERATION;
-    if (accelerates && d->path) {
-        path_efforts(model, d, t, x, inputs);
-        memcpy(d->effort, d->tree.effort, (size_t)model->tree_nv * sizeof *d->effort);
+    const double *u = x + model->tree_nq, *udot = d->last.rates + model->tree_nq;
+    if (level < LW_OBSERVE_ACCELERATION) {
+        if (model->nloop) return false; // coordinates of the joints that close them
+    } else if (d->last.present && is_evaluated(work, t, x, inputs, FOR_RATES, true)) {
+        d->last.what = FOR_NOTHING;
+    } else if (!segment_rates(work, t, x, inputs, FOR_ROW, d->last.rates)) {
+        return false;
     }
+    lwi_states_observe(work, x, snapshot);
     lwi_tree_evaluate(model, &d->tree, t, x, u, inputs);
-    if (accelerates && d->net) {
-        memcpy(d->effort, d->tree.effort, (size_t)model->tree_nv * sizeof *d->effort);
-        lwi_net_zero_loads(d->net, d->load);
-        lwi_net_add_loads(d->net, d->load);
-    }
-    if (accelerates && !path_accelerations(d, t, x, u)) return false;
-    if (!lwi_segment_rows_observe(&d->rows, model, t, x, u, d->udot, level, snapshot)) return false;
+    const bool done = lwi_segment_rows_observe(&d->rows, model, t, x, u, udot, level, snapshot);
+    d->last.present = false; // corrections are other evaluations
     snapshot->work = d->auxiliary.at_work >= 0 ? x[d->auxiliary.at_work] : 0;
-    return true;
+    return done;
 }
 
 static lw_status rates(lwi_work *work, double t, const double *x, const double *inputs,
@@ -305,11 +330,9 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
 {
     const lw_model *model = work->model;
     dca *d = work->data;
+    if (find_segment_rates(work, t, x, inputs, xdot)) return LW_OK;
     d->last.present = false;
-    lwi_states_set(work, x, xdot);
-    if (d->path && path_rates(work, t, x, inputs, xdot)) return LW_OK;
-    if (d->net && net_rates(work, t, x, inputs, xdot)) return LW_OK;
-    if (is_evaluated(work, t, x, inputs, FOR_ROW))
+    if (is_evaluated(work, t, x, inputs, FOR_ROW, false))
         d->last.what = FOR_NOTHING;
     else
         TRY(evaluate(work, t, x, inputs, FOR_RATES));
@@ -324,11 +347,11 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     dca *d = work->data;
     d->has_rows = false;
     lwi_states_observe(work, x, snapshot);
-    if (is_tree_in_segments(d) && path_observe(work, t, x, inputs, level, snapshot)) return LW_OK;
+    if (d->rows_in_segments && segment_observe(work, t, x, inputs, level, snapshot)) return LW_OK;
     snapshot->work = d->auxiliary.at_work >= 0 ? x[d->auxiliary.at_work] : 0;
     if (level < LW_OBSERVE_ACCELERATION)
         read_state(work, t, x);
-    else if (!d->last.present || !is_evaluated(work, t, x, inputs, FOR_RATES))
+    else if (!d->last.present || !is_evaluated(work, t, x, inputs, FOR_RATES, false))
         TRY(evaluate(work, t, x, inputs, FOR_ROW));
     else
         d->last.what = FOR_NOTHING;

@@ -64,7 +64,8 @@ typedef struct hdca {
     double *effort;               // [tree_nv] of paths, forces on bodies included
     double *udot;                 // [tree_nv] of the last observation
     bool has_rows;                // the rows of `system` are those of the last observation
-    lwi_segment_rows rows;        // of paths and nets without loops
+    bool rows_in_segments;
+    lwi_segment_rows rows; // then
 } hdca;
 
 // ----------------------------------------------------------------------------------------- prepare
@@ -85,17 +86,14 @@ static lw_status list_cuts(const lw_model *model, lwi_arena *arena, hdca *d)
     return LW_OK;
 }
 
-// Are observations in segments too?  Those of loops need the rows of the general elimination.
-static bool is_tree_in_segments(const hdca *d)
+static lw_status prepare_rows(const lw_model *model, lwi_arena *arena, hdca *d)
 {
-    return d->path || (d->net && d->system.model->nloop == 0);
-}
-
-static lw_status prepare_path(const lw_model *model, lwi_arena *arena, hdca *d)
-{
+    d->rows_in_segments = lwi_segment_rows_fit(model, &d->system, d->path, d->net);
+    if (!d->rows_in_segments) return LW_OK;
     d->effort = LWI_PUSH(arena, double, model->tree_nv);
     if (!d->effort) return LW_ERR_MEMORY;
-    TRY(lwi_segment_rows_create(model, &d->tree, &d->passes, d->path, d->net, arena, &d->rows));
+    TRY(lwi_segment_rows_create(model, &d->system, &d->tree, &d->passes, d->path, d->net, arena,
+                                &d->rows));
     return d->path ? lwi_body_forces_create(model, arena, &d->body_forces) : LW_OK;
 }
 
@@ -130,7 +128,7 @@ static lw_status prepare(lwi_work *work)
     if (path) TRY(lwi_path_create(model, path, work->lanes, system->pool, arena, &d->path));
     if (net) TRY(lwi_net_create(net, work->lanes, system->pool, &d->tree, system, arena, &d->net));
     work->segments = d->path || d->net;
-    if (is_tree_in_segments(d)) TRY(prepare_path(model, arena, d));
+    TRY(prepare_rows(model, arena, d));
     TRY(lwi_dca_share_ranks(work, system, d->path, d->net));
     TRY(lwi_auxiliary_create(model, LWI_MOMENTUM, arena, &d->auxiliary, &work->layout));
     d->sigma = LWI_PUSH(arena, double, system->nrow);
@@ -582,19 +580,37 @@ static bool path_accelerations(hdca *d, double t, const double *x)
                                  d->udot);
 }
 
-// The same for a tree with long paths, in segments; false if the elimination has to decide.
-static bool path_observe(lwi_work *work, double t, const double *x, const double *inputs,
-                         lw_observe level, lwi_snapshot *snapshot)
+// Motion of the joints that close loops, and the impulses of their rows; after lwi_net_speeds.
+static void read_cuts(hdca *d, double t, const double *x)
+{
+    const lw_model *model = d->system.model;
+    lwi_system *system = &d->system;
+    if (model->nloop == 0) return;
+    lwi_auxiliary_load(model, &d->auxiliary, x, system->q);
+    lwi_system_read_loops(system, t, false);
+    for (int i = 0; i < model->nloop; i++) {
+        const double *lambda = lwi_net_multipliers(d->net, i);
+        const size_t rows = (size_t)lwi_joint_row_count(model, model->loop[i]);
+        if (d->cut_edge[i] >= 0 && lambda)
+            memcpy(d->sigma + system->plan.row[d->cut_edge[i]], lambda, rows * sizeof *lambda);
+    }
+}
+
+// A row in segments; false if the elimination has to decide.
+static bool segment_observe(lwi_work *work, double t, const double *x, const double *inputs,
+                            lw_observe level, lwi_snapshot *snapshot)
 {
     const lw_model *model = work->model;
     hdca *d = work->data;
-    d->factored = d->solved = false;
+    const bool accelerates = level >= LW_OBSERVE_ACCELERATION;
     const double *p = x + model->tree_nq;
+    if (level < LW_OBSERVE_TWIST || (model->nloop && !accelerates)) return false;
+    d->factored = d->solved = false;
     if (!(d->path ? lwi_path_rates(d->path, x, p, d->u, d->p)
                   : lwi_net_speeds(d->net, t, x, p, d->u)))
         return false;
-    const bool accelerates = level >= LW_OBSERVE_ACCELERATION;
     const double prescribed = d->net ? lwi_net_prescribed(d->net) : 0;
+    read_cuts(d, t, x);
     if (accelerates && d->path) {
         path_efforts(d, t, x, inputs);
         memcpy(d->effort, d->tree.effort, (size_t)model->tree_nv * sizeof *d->effort);
@@ -602,10 +618,12 @@ static bool path_observe(lwi_work *work, double t, const double *x, const double
     lwi_tree_evaluate(model, &d->tree, t, x, d->u, inputs);
     if (accelerates && d->net) {
         memcpy(d->effort, d->tree.effort, (size_t)model->tree_nv * sizeof *d->effort);
-        lwi_net_zero_loads(d->net, d->momenta.load);
+        memset(d->momenta.load, 0, (size_t)model->nbody * sizeof *d->momenta.load);
         lwi_net_add_loads(d->net, d->momenta.load);
+        apply_cut_efforts(d, t);
     }
     if (accelerates && !path_accelerations(d, t, x)) return false;
+    lwi_segment_rows_keep(&d->rows);
     if (!lwi_segment_rows_observe(&d->rows, model, t, x, d->u, d->udot, level, snapshot))
         return false;
     snapshot->work = model->carries_work ? x[model->tree_nq + model->tree_nv] + prescribed : 0;
@@ -618,9 +636,7 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     hdca *d = work->data;
     d->has_rows = false;
     lwi_states_observe(work, x, snapshot);
-    if (level >= LW_OBSERVE_TWIST && is_tree_in_segments(d) &&
-        path_observe(work, t, x, inputs, level, snapshot))
-        return LW_OK;
+    if (d->rows_in_segments && segment_observe(work, t, x, inputs, level, snapshot)) return LW_OK;
     if (level < LW_OBSERVE_TWIST) { // poses need no elimination
         place(d, t, x);
         lwi_system_read_loops(&d->system, t, true);
@@ -640,7 +656,7 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     return LW_OK;
 }
 
-// Those that find_speeds solved for; a tree that is evaluated in segments has no cuts.
+// Those that the last observation solved for.
 static bool impulses(const lwi_work *work, int i, int n, double *sigma)
 {
     const hdca *d = work->data;

@@ -15,9 +15,12 @@
 #include "methods/rcr/rcr.h"
 
 #include "base/assert.h"
+#include "base/simd/lanes.h"
+#include "kinematics/kernels.h"
 #include "methods/rcr/clusters/evaluate.h"
 #include "methods/rcr/dense_path.h"
 #include "methods/rcr/independent.h"
+#include "spatial/rotation.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -170,6 +173,49 @@ typedef enum read_joints {
     READ_CLOSED  // the same where the speeds satisfy the rows
 } read_joints;
 
+// Hinges that close loops, for the lanes; `closed`: their angles, too.
+typedef struct waiting_hinges {
+    const lw_model *model;
+    lwi_tree_work *tree;
+    const lwi_observe_kernels *kernels;
+    bool closed;
+    int n, joint[LWI_LANES];
+} waiting_hinges;
+
+// Lanes without a joint repeat the first one.
+static void read_hinges(waiting_hinges *of)
+{
+    const int width = of->kernels->width;
+    double cosine[LWI_LANES], sine[LWI_LANES], speed[LWI_LANES];
+    lwi_tree_work *tree = of->tree;
+    if (of->n == 0) return;
+    for (int l = of->n; l < width; l++) of->joint[l] = of->joint[0];
+    of->kernels->hinge_motion(of->model, of->joint, (const double(*)[9])tree->body_R,
+                              (const double(*)[3])tree->body_w, of->closed ? cosine : NULL, sine,
+                              speed);
+    for (int l = 0; l < of->n; l++) {
+        const lwi_joint *joint = &of->model->joint[of->joint[l]];
+        double *q = tree->joint_q + joint->iq;
+        if (of->closed) *q = angle_continue(atan2(sine[l], cosine[l]), *q);
+        tree->joint_qd[joint->iv] = speed[l];
+    }
+    of->n = 0;
+}
+
+static void read_hinge(waiting_hinges *of, int j)
+{
+    const lwi_motion motion = lwi_cut_motion(of->tree);
+    const lwi_joint *joint = &of->model->joint[j];
+    if (!of->kernels) {
+        lwi_joint_read_hinge(of->model, j, &motion,
+                             of->closed ? of->tree->joint_q + joint->iq : NULL,
+                             of->tree->joint_qd + joint->iv);
+        return;
+    }
+    of->joint[of->n++] = j;
+    if (of->n == of->kernels->width) read_hinges(of);
+}
+
 // Velocities of all bodies and joints at the speeds v, after place.
 static void move(lwi_work *work, double t, read_joints how)
 {
@@ -177,6 +223,10 @@ static void move(lwi_work *work, double t, read_joints how)
     lwi_rcr_work *d = work->data;
     lwi_tree_work *tree = &d->tree;
     const lwi_motion motion = lwi_cut_motion(tree);
+    waiting_hinges hinges = {.model = model,
+                             .tree = tree,
+                             .kernels = lwi_observe_kernels_of(0),
+                             .closed = how == READ_CLOSED};
     lwi_tree_rates(model, t, d->v, tree->link);
     if (!d->by_dense) lwi_tree_velocity(model, tree->link, d->v, tree->V);
     lwi_tree_body_velocities(model, (const double(*)[9])tree->R, (const double(*)[6])tree->V,
@@ -186,14 +236,13 @@ static void move(lwi_work *work, double t, read_joints how)
         double now[LW_JOINT_MAX_NQ];
         if (joint->type->nq == 0) continue;
         if (how != READ_ALL && lwi_joint_is_hinge(joint->type) && !joint->mount.present) {
-            lwi_joint_read_hinge(model, model->loop[i], &motion,
-                                 how == READ_CLOSED ? tree->joint_q + joint->iq : NULL,
-                                 tree->joint_qd + joint->iv);
+            read_hinge(&hinges, model->loop[i]);
             continue;
         }
         lwi_joint_read_motion(model, model->loop[i], t, &motion, now, tree->joint_qd + joint->iv);
         memcpy(tree->joint_q + joint->iq, now, (size_t)joint->type->nq * sizeof *now);
     }
+    if (hinges.kernels) read_hinges(&hinges);
 }
 
 static lwi_rcr_choice *choice_of(lwi_work *work)
@@ -268,7 +317,9 @@ static lw_status check_finite(lwi_work *work, double t, const double *x)
 {
     const lw_model *model = work->model;
     const lwi_rcr_work *d = work->data;
-    for (int k = 0; k < model->nnode; k++) {
+    const lwi_observe_kernels *kernels = lwi_observe_kernels_of(0);
+    const bool finite = kernels && kernels->finite(x, model->tree_nq);
+    for (int k = 0; !finite && k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
         for (int i = 0; i < node->nq; i++)
             if (!isfinite(x[node->iq + i]))

@@ -72,24 +72,26 @@ static inline void lwt_net_check_rates(const lw_model *model, const char *formul
     free(x), free(a), free(b);
 }
 
-// Observations in segments against those of the general elimination.
-static inline void lwt_net_check_observations(const lw_model *model, const char *formulation,
-                                              double t, double tolerance)
+// Observations in segments against those of the general elimination.  @return whether their bits differ
+static inline bool lwt_net_check_observations(const lw_model *model, const char *formulation,
+                                              double t, bool moved, double tolerance)
 {
     lwi_snapshot m[2];
     lwi_arena arena;
     lwi_arena_init(&arena, NULL);
     for (int i = 0; i < 2; i++) {
         lwi_work *work = lwt_net_work(model, formulation, i ? LWI_NO_KERNEL : 0, 1);
-        double *x = lwt_net_state(model, work->layout.nx, true);
+        double *x = lwt_net_state(model, work->layout.nx, moved);
         lwt_observe(work, t, x, NULL, &arena, &m[i]);
         free(x);
         lwi_work_destroy(work);
     }
-    const double *got[6] = {m[0].r[0], m[0].v[0], m[0].a[0], m[0].reaction[0], m[0].qd, m[0].qdd};
-    const double *other[6] = {m[1].r[0], m[1].v[0], m[1].a[0], m[1].reaction[0], m[1].qd, m[1].qdd};
-    const int n[6] = {3 * model->nbody,  3 * model->nbody, 3 * model->nbody,
-                      6 * model->njoint, model->nv,        model->nv};
+    const double *got[] = {m[0].r[0],        m[0].v[0], m[0].a[0], m[0].al[0],
+                           m[0].reaction[0], m[0].q,    m[0].qd,   m[0].qdd};
+    const double *other[] = {m[1].r[0],        m[1].v[0], m[1].a[0], m[1].al[0],
+                             m[1].reaction[0], m[1].q,    m[1].qd,   m[1].qdd};
+    const int n[] = {3 * model->nbody,  3 * model->nbody, 3 * model->nbody, 3 * model->nbody,
+                     6 * model->njoint, model->nq,        model->nv,        model->nv};
     for (int k = 0; k < LWI_COUNT(n); k++) {
         double size = 1;
         for (int i = 0; i < n[k]; i++) size = fmax(size, fabs(other[k][i]));
@@ -100,7 +102,12 @@ static inline void lwt_net_check_observations(const lw_model *model, const char 
     }
     if (!(fabs(m[0].work - m[1].work) <= tolerance * (1 + fabs(m[1].work))))
         fail_msg("%s: work %.17g, expected %.17g", formulation, m[0].work, m[1].work);
+    const size_t bytes = (size_t)model->njoint * sizeof *m[0].reaction;
+    const bool differ = memcmp(m[0].reaction, m[1].reaction, bytes) != 0;
+    for (int j = 0; j < model->njoint; j++)
+        assert_int_equal(m[0].undetermined[j], m[1].undetermined[j]);
     lwi_arena_free(&arena);
+    return differ;
 }
 
 // -------------------------------------------------------------------------------------------- runs

@@ -15,9 +15,20 @@ static void check_tree(lwt_net *net)
     lwt_net_check_rates(model, "dca", "aba", 0, true, true, TOLERANCE);
     if (model->tree_nq == model->tree_nv) // of free bodies hdca has the momenta in other axes
         lwt_net_check_rates(model, "hdca", "momenta", 0, true, true, TOLERANCE);
-    lwt_net_check_observations(model, "hdca", 0, 1e-10);
-    lwt_net_check_observations(model, "dca", 0, 1e-10);
+    lwt_net_check_observations(model, "hdca", 0, true, 1e-10);
+    lwt_net_check_observations(model, "dca", 0, true, 1e-10);
     lw_model_destroy(model);
+}
+
+static bool has_redundant_rows(const lw_model *model)
+{
+    lwi_arena arena;
+    lwi_system system;
+    lwi_arena_init(&arena, NULL);
+    assert_int_equal(lwi_system_create(model, LW_PLAN_AUTO, &arena, &system), LW_OK);
+    const bool redundant = system.generic_rank < system.nrow;
+    lwi_arena_free(&arena);
+    return redundant;
 }
 
 // At the start, which closes.
@@ -27,6 +38,10 @@ static void check_loops(lwt_net *net, bool segments)
     assert_true(lwt_has_net(model));
     lwt_net_check_rates(model, "hdca", "hdca", 0, false, segments, TOLERANCE);
     lwt_net_check_rates(model, "dca", "dca", 0, false, segments, TOLERANCE);
+    const bool redundant = has_redundant_rows(model);
+    const bool rows[2] = {lwt_net_check_observations(model, "hdca", 0, false, 1e-10),
+                          lwt_net_check_observations(model, "dca", 0, false, 1e-10)};
+    for (int i = 0; i < 2; i++) assert_int_equal(rows[i], !redundant); // in segments, too
     lw_model_destroy(model);
 }
 
@@ -228,6 +243,53 @@ static void bits_are_those_of_any_lanes_and_threads(void **state)
     lw_model_destroy(model);
 }
 
+// -------------------------------------------------------------------------------------------- rows
+
+// Rates at x, the last of: rates, a row, rates.
+static void rates_around_row(lwi_work *work, const double *x, bool before, double *xdot)
+{
+    lwi_snapshot m;
+    lwi_arena arena;
+    lwi_arena_init(&arena, NULL);
+    if (before) lwt_ok(work->formulation->rates(work, 0, x, NULL, xdot), &work->error);
+    lwt_observe(work, 0, x, NULL, &arena, &m);
+    lwt_ok(work->formulation->rates(work, 0, x, NULL, xdot), &work->error);
+    lwi_arena_free(&arena);
+}
+
+/** An output row and the rates at its state take what the other has found: rates have the bits that they have without
+ *  rows, also at the next state. */
+static void rows_do_not_change_rates(void **state)
+{
+    (void)state;
+    static const char *const formulation[] = {"hdca", "dca"};
+    for (int i = 0; i < 8; i++) {
+        const lw_vec3 end = {100, 3, 2};
+        lwt_net net = lwt_net_begin((uint64_t)i);
+        net.stiffness = i & 2;
+        net.rotor = 0.1 * (i & 2);
+        if (i & 4)
+            lwt_net_bar(&net, lwt_ground, 300, (lw_vec3){0, 0, 0}, end);
+        else
+            lwt_net_ring(&net, false, 270);
+        lw_model *model = lwt_model(net.builder);
+        lwi_work *work[2];
+        for (int k = 0; k < 2; k++) work[k] = lwt_net_work(model, formulation[i & 1], 0, 1);
+        const int nx = work[0]->layout.nx;
+        double *x = lwt_net_state(model, nx, false), *out[2] = {lwt_reals(nx), lwt_reals(nx)};
+        for (int n = 0; n < 4; n++) {
+            lwt_ok(work[0]->formulation->rates(work[0], 0, x, NULL, out[0]), &work[0]->error);
+            rates_around_row(work[1], x, n & 1, out[1]);
+            assert_memory_equal(out[0], out[1], (size_t)nx * sizeof *x);
+            x[model->tree_nq + 7 * n] += 0.3; // the same coordinates
+            if (n == 2) x[5] += 1e-3;
+        }
+        for (int k = 0; k < 2; k++) lwi_work_destroy(work[k]), free(out[k]);
+        free(x);
+        lw_model_destroy(model);
+    }
+}
+
 // ------------------------------------------------------------------------------------------- limits
 
 /** An evaluation that segments decline has the general elimination's result or error. */
@@ -341,6 +403,7 @@ int main(void)
         cmocka_unit_test(meshes_agree_with_the_elimination),
         cmocka_unit_test(bars_on_balls_agree_with_the_elimination),
         cmocka_unit_test(bits_are_those_of_any_lanes_and_threads),
+        cmocka_unit_test(rows_do_not_change_rates),
         cmocka_unit_test(declined_states_are_decided_by_the_elimination),
         cmocka_unit_test(other_models_are_left_alone),
         cmocka_unit_test(runs_keep_energy),

@@ -97,8 +97,8 @@ static void check_tree(lwt_net *net)
         lwt_net_check_rates(model, "dca", "rcr", t, true, true, RCR_TOLERANCE);
         if (model->tree_nq == model->tree_nv)
             lwt_net_check_rates(model, "hdca", "momenta", t, true, true, TOLERANCE);
-        lwt_net_check_observations(model, "hdca", t, TOLERANCE);
-        lwt_net_check_observations(model, "dca", t, TOLERANCE);
+        lwt_net_check_observations(model, "hdca", t, true, TOLERANCE);
+        lwt_net_check_observations(model, "dca", t, true, TOLERANCE);
     }
     lw_model_destroy(model);
 }

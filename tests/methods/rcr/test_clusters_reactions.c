@@ -194,6 +194,58 @@ static void drift_changes_reactions_in_proportion(void **state)
     }
 }
 
+static void same_row(const lw_model *model, const lwi_snapshot *a, const lwi_snapshot *b)
+{
+    assert_memory_equal(a->a, b->a, (size_t)model->nbody * sizeof *a->a);
+    assert_memory_equal(a->qdd, b->qdd, (size_t)model->nv * sizeof *a->qdd);
+    assert_memory_equal(a->reaction, b->reaction, (size_t)model->njoint * sizeof *a->reaction);
+}
+
+// A row and the rates at its state take what the other has found: both have the bits that they have alone, at the next
+// state and with other inputs, too.
+static void rows_and_rates_share_evaluations(void **state)
+{
+    static const lwt_kind kinds[] = {FOUR_BARS, LADDER, SARRUS, MIXED};
+    (void)state;
+    for (int i = 0; i < 2 * LWI_COUNT(kinds) * NBASE; i++) {
+        uint64_t seed = 5 + (uint64_t)i;
+        site s = new_site(&seed, false);
+        place_on(&s, (lwt_base)(i / 2 % NBASE), &seed);
+        populate(&s, kinds[i / 2 / NBASE], 3);
+        if (i & 1) add_forces(&s, &seed);
+        lw_model *model = lwt_model(s.b);
+        enum { RATES, ROWS, BOTH, NRUN };
+        double in[8] = {0}, *xdot[NRUN];
+        lwt_run r[NRUN];
+        assert_true(model->desc.ninput <= LWI_COUNT(in));
+        for (int k = 0; k < NRUN; k++) {
+            r[k] = drop(model, 0);
+            xdot[k] = lwt_vector(r[k].work->layout.nx);
+            step_on(&r[k], 2, in);
+        }
+        for (int n = 0; n < 6; n++) {
+            lwi_snapshot m[NRUN];
+            for (int k = 0; k < NRUN; k++) {
+                const bool before = k == BOTH && (n & 1);
+                if (k == RATES || before)
+                    lwt_ok(RCR->rates(r[k].work, r[k].t, r[k].x, in, xdot[k]), &r[k].work->error);
+                if (k != RATES) lwt_observe(r[k].work, r[k].t, r[k].x, in, &r[k].arena, &m[k]);
+                if (k == BOTH)
+                    lwt_ok(RCR->rates(r[k].work, r[k].t, r[k].x, in, xdot[k]), &r[k].work->error);
+            }
+            assert_memory_equal(xdot[BOTH], xdot[RATES],
+                                (size_t)r[0].work->layout.nx * sizeof(double));
+            same_row(model, &m[BOTH], &m[ROWS]);
+            if (n == 3)
+                for (int k = 0; k < LWI_COUNT(in); k++) in[k] = 0.5;
+            else
+                for (int k = 0; k < NRUN; k++) r[k].x[model->tree_nq + n % model->tree_nv] += 0.1;
+        }
+        for (int k = 0; k < NRUN; k++) lwt_run_end(&r[k]), free(xdot[k]);
+        lw_model_destroy(model);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,6 +255,7 @@ int main(void)
         cmocka_unit_test(hubs_are_left_to_one_factorisation),
         cmocka_unit_test(planes_have_no_reactions_across),
         cmocka_unit_test(drift_changes_reactions_in_proportion),
+        cmocka_unit_test(rows_and_rates_share_evaluations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -160,7 +160,7 @@ bool lwi_net_accelerations(lwi_net *net, double t, const double *effort, const d
 bool lwi_net_response(lwi_net *net, double t, const double *q, const double *effort, double *du)
 {
     const lw_model *model = net->hubs.model;
-    LWI_ASSERT(!model->driven && model->nloop == 0);
+    LWI_ASSERT(!model->driven);
     memcpy(net->p, effort, (size_t)model->tree_nv * sizeof *effort);
     for (int h = 0; h < net->plan->nhub; h++) {
         const int k = net->plan->hub[h].node;

@@ -32,7 +32,7 @@ const lwi_net_paths *lwi_net_paths_of(const lwi_net *net);
  *  @param q, p, u  [tree_nq], [tree_nv]
  *  @return false if the general elimination must be used */
 bool lwi_net_speeds(lwi_net *net, double t, const double *q, const double *p, double *u);
-/** Those of joint number `loop` of the ones that close loops; NULL: it has none. */
+/** Those of joint number `loop` of the ones that close loops, of the last speeds or accelerations; NULL: it has none. */
 const double *lwi_net_multipliers(const lwi_net *net, int loop);
 /** Rates pdot without efforts, then with them (lwi_net_add_efforts).  After lwi_net_speeds.
  *  @param load  [nbody] wrenches on hubs, world axes, mass centres
@@ -48,8 +48,8 @@ bool lwi_net_move(lwi_net *net, double t, const double *q, const double *u, bool
  *  @return false if the general elimination must be used */
 bool lwi_net_accelerations(lwi_net *net, double t, const double *effort, const double (*load)[6],
                            double *udot);
-/** What efforts alone add to udot, M du = effort, of a tree without driven joints: the speeds of such momenta.  Motion of
- *  hubs as lwi_net_speeds.
+/** What efforts alone add to udot, M du = effort, without driven joints: the speeds of such momenta; with the multipliers
+ *  that keep loops closed.  Motion of hubs as lwi_net_speeds.
  *  @return false if the general elimination must be used */
 bool lwi_net_response(lwi_net *net, double t, const double *q, const double *effort, double *du);
 void lwi_net_add_efforts(const lwi_net *net, const double *effort, double *pdot);

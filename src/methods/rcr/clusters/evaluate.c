@@ -12,6 +12,17 @@
 #include <math.h>
 #include <string.h>
 
+// The last rates.  An output row is at the state of the evaluation that ends the step before it or begins the one after
+// it, and each takes what the other has found, once: calls repeated at one state cost and test all that they do.
+typedef enum purpose { FOR_NOTHING, FOR_RATES, FOR_ROW } purpose;
+
+typedef struct found {
+    purpose what;
+    double t, *x, *inputs, *xdot, *v; // [nx], [inputs], [nx], [tree_nv]
+    double min;
+    unsigned char *dependent; // [tree_nv]
+} found;
+
 struct lwi_rcr_clusters {
     const lwi_cluster_kernels *kernels;
     lwi_clusters *clusters;
@@ -22,6 +33,7 @@ struct lwi_rcr_clusters {
     double *q, *v, *vdot;
     double *effort; // [ndrive] efforts of forces on driven coordinates
     double *change; // [tree_nv + ndrive] scratch: of coordinates
+    found found;
 };
 
 LWI_ISA_BUILDS(lwi_cluster_kernels, lwi_cluster_kernels);
@@ -33,6 +45,17 @@ const lwi_cluster_kernels *lwi_cluster_kernels_of(int width)
 }
 
 // ------------------------------------------------------------------------------------------ create
+
+static lw_status prepare_found(lwi_work *work, found *f)
+{
+    lwi_arena *arena = &work->arena;
+    f->x = LWI_PUSH(arena, double, work->layout.nx);
+    f->xdot = LWI_PUSH(arena, double, work->layout.nx);
+    f->v = LWI_PUSH(arena, double, work->model->tree_nv);
+    f->inputs = LWI_PUSH(arena, double, work->model->desc.ninput);
+    f->dependent = LWI_PUSH(arena, unsigned char, work->model->tree_nv);
+    return f->x && f->xdot && f->v && f->inputs && f->dependent ? LW_OK : LW_ERR_MEMORY;
+}
 
 lw_status lwi_rcr_clusters_create(lwi_work *work, lwi_rcr_clusters **out)
 {
@@ -74,8 +97,9 @@ lw_status lwi_rcr_clusters_create(lwi_work *work, lwi_rcr_clusters **out)
         if (!clusters->q || !clusters->v || !clusters->vdot || !clusters->effort)
             return LW_ERR_MEMORY;
     }
+    TRY(prepare_found(work, &clusters->found));
     if (d->reactions)
-        TRY(lwi_cluster_reactions_create(clusters->clusters, model, &work->arena,
+        TRY(lwi_cluster_reactions_create(clusters->clusters, model, work->lanes, &work->arena,
                                          &clusters->reactions));
     *out = clusters;
     return LW_OK;
@@ -233,8 +257,9 @@ static double drive_power(const lw_model *model, const lwi_rcr_clusters *cluster
 }
 
 // Everything that depends on positions alone.
-static bool place(const lwi_rcr_clusters *clusters, const double *q, double *max_ratio2)
+static bool place(lwi_rcr_clusters *clusters, const double *q, double *max_ratio2)
 {
+    clusters->found.what = FOR_NOTHING; // `margin` is that of the last place
     const double laws = lwi_clusters_place_couplings(clusters->clusters, q);
     if (!clusters->kernels->place(clusters->clusters, q, max_ratio2)) return false;
     *max_ratio2 = fmax(*max_ratio2, laws);
@@ -382,8 +407,9 @@ static bool has_others(const lwi_clusters *c)
     return c->parts.ndrive > 0 || c->nbase > 0;
 }
 
-bool lwi_rcr_clusters_rates(lwi_work *work, double t, const double *x, const double *inputs,
-                            double *xdot, double *min)
+// The speeds are in *speeds.
+static bool find_rates(lwi_work *work, double t, const double *x, const double *inputs,
+                       double *xdot, double *min, const double **speeds)
 {
     const lw_model *model = work->model;
     const lwi_rcr_work *d = work->data;
@@ -401,6 +427,76 @@ bool lwi_rcr_clusters_rates(lwi_work *work, double t, const double *x, const dou
     }
     if (!all_finite(nq + nv, xdot)) return false;
     other_rates(d, c, drive_power(model, d->clusters, &d->tree), xdot);
+    *speeds = v;
+    return true;
+}
+
+// Modes of forces and added efforts are not in the state.
+static bool may_share(const lwi_work *work)
+{
+    const lwi_rcr_work *d = work->data;
+    return work->model->nmode == 0 && !d->tree.added;
+}
+
+static bool is_found(const lwi_work *work, double t, const double *x, const double *inputs,
+                     purpose what)
+{
+    const lwi_rcr_work *d = work->data;
+    const found *f = &d->clusters->found;
+    const lwi_rcr_choice *choice = work->discrete;
+    const size_t nx = (size_t)work->layout.nx, nv = (size_t)work->model->tree_nv,
+                 ninput = (size_t)work->model->desc.ninput;
+    return f->what == what && t == f->t && !memcmp(x, f->x, nx * sizeof *x) &&
+           !memcmp(choice->dependent, f->dependent, nv) &&
+           (!ninput || !memcmp(inputs, f->inputs, ninput * sizeof *inputs));
+}
+
+// New rates, which are kept.
+static bool renew_rates(lwi_work *work, double t, const double *x, const double *inputs,
+                        purpose what, double *xdot, double *min)
+{
+    const lwi_rcr_work *d = work->data;
+    const lwi_rcr_choice *choice = work->discrete;
+    found *f = &d->clusters->found;
+    const size_t nx = (size_t)work->layout.nx, nv = (size_t)work->model->tree_nv,
+                 ninput = (size_t)work->model->desc.ninput;
+    const double *v;
+    if (!find_rates(work, t, x, inputs, xdot, min, &v)) return false;
+    memcpy(f->v, v, nv * sizeof *v);
+    if (!may_share(work)) return true;
+    f->what = what;
+    f->t = t;
+    f->min = *min;
+    memcpy(f->x, x, nx * sizeof *x);
+    if (xdot != f->xdot) memcpy(f->xdot, xdot, nx * sizeof *x);
+    memcpy(f->dependent, choice->dependent, nv);
+    if (ninput) memcpy(f->inputs, inputs, ninput * sizeof *inputs);
+    return true;
+}
+
+bool lwi_rcr_clusters_rates(lwi_work *work, double t, const double *x, const double *inputs,
+                            double *xdot, double *min)
+{
+    const lwi_rcr_work *d = work->data;
+    found *f = &d->clusters->found;
+    if (!is_found(work, t, x, inputs, FOR_ROW))
+        return renew_rates(work, t, x, inputs, FOR_RATES, xdot, min);
+    memcpy(xdot, f->xdot, (size_t)work->layout.nx * sizeof *xdot);
+    *min = f->min;
+    f->what = FOR_NOTHING;
+    return true;
+}
+
+// The speeds alone.
+static bool find_motion(lwi_work *work, double t, const double *x, double *v)
+{
+    const lwi_rcr_work *d = work->data;
+    const int nv = work->model->tree_nv;
+    const bool other = has_others(d->clusters->clusters);
+    double *speeds = other ? d->clusters->v : v, min;
+    const double *q;
+    if (!find_speeds(work, t, x, speeds, &min, &q) || !all_finite(nv, speeds)) return false;
+    if (other) memcpy(v, speeds, (size_t)nv * sizeof *v);
     return true;
 }
 
@@ -408,16 +504,20 @@ bool lwi_rcr_clusters_motion(lwi_work *work, double t, const double *x, const do
                              double *v, double *vdot)
 {
     const lwi_rcr_work *d = work->data;
-    const int nv = work->model->tree_nv;
-    const bool other = has_others(d->clusters->clusters);
-    double *speeds = other ? d->clusters->v : v, *rates = other ? d->clusters->vdot : vdot, min;
-    const double *q;
-    if (!find_speeds(work, t, x, speeds, &min, &q) || !all_finite(nv, speeds)) return false;
-    if (other) memcpy(v, speeds, (size_t)nv * sizeof *v);
-    if (!vdot) return true;
-    if (!find_accelerations(work, t, x, q, speeds, inputs, rates) || !all_finite(nv, rates))
-        return false;
-    if (other) memcpy(vdot, rates, (size_t)nv * sizeof *vdot);
+    found *f = &d->clusters->found;
+    const size_t bytes = (size_t)work->model->tree_nv * sizeof *v;
+    double min;
+    if (!vdot) return find_motion(work, t, x, v);
+    if (is_found(work, t, x, inputs, FOR_RATES)) {
+        f->what = FOR_NOTHING;
+    } else {
+        lwi_states_set(work, x, f->xdot);
+        const bool done = renew_rates(work, t, x, inputs, FOR_ROW, f->xdot, &min);
+        lwi_states_set(work, x, NULL);
+        if (!done) return false;
+    }
+    memcpy(v, f->v, bytes);
+    memcpy(vdot, f->xdot + work->model->tree_nq, bytes);
     return true;
 }
 

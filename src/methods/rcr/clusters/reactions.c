@@ -21,45 +21,35 @@
 //
 // N is orthonormal and part of T, so T'T has no eigenvalue below one.  Blocks of loops that share joints differ from zero.
 // Where a mechanism moves in a plane and forces act in it, self-stresses act across it, and z = 0.
+//
+// W_y, its factors and N of all loops are found in lanes (simd/loops.c), then w loop by loop.
 #include "methods/rcr/clusters/reactions.h"
 
 #include "base/assert.h"
 #include "base/block_cholesky.h"
+#include "base/cpu.h"
 #include "kinematics/kernels.h"
+#include "methods/rcr/clusters/loops.h"
 
 #include <math.h>
 #include <string.h>
 
+LWI_ISA_BUILDS(lwi_loop_kernels, lwi_loop_kernels);
+
 enum {
-    ROWS = 5,   // of a hinge
-    NULLS = 3,  // most redundant rows of a loop: one block
+    ROWS = LWI_LOOP_ROWS,
+    NULLS = LWI_LOOP_NULLS,
     SHARED = 8, // loops at a joint with which each shares it, on average at most
 };
 
-// What motions of other coordinates may have outside of the range of W_y: more than positions drift.
-#define OUTSIDE 1e-5
-
-// A joint between the bodies of a loop.
-typedef struct step {
-    int node, joint;
-    double side;  // +1: between body 2 of the closing joint and the branch point, -1: body 1
-    double share; // of a wrench on body 2 in the reaction of the joint: +1, -1
-} step;
+typedef lwi_loop_step step;
+typedef lwi_loop_coordinate coordinate;
 
 // Two loops that share a joint.
 typedef struct pair {
     int step[2], loop[2]; // the later loop first
     int block;            // -1: one loop with itself
 } pair;
-
-// The rows of a loop at a state: forces along the axes of the world, for a hinge torques about the axes x, y of F2.
-// W_y = Q R by reflectors I - b u u'.
-typedef struct rows {
-    int n, m;         // rows, dependent coordinates
-    const int *speed; // [m] of these
-    double x[3], y[3];
-    double u[ROWS][ROWS], b[ROWS];
-} rows;
 
 struct lwi_cluster_reactions {
     const lw_model *model;
@@ -68,14 +58,22 @@ struct lwi_cluster_reactions {
     step *step;           // [first[nloop]]
     pair *pair;           // [npair]
     lwi_block_cholesky A; // T'T by loops, the last loop first, in blocks of 3 x 3
-    double (*point)[3];   // [nnode] P2 of the node's joint
-    double (*end)[3];     // [nloop] P2 of the closing joint
-    rows *rows;           // [nloop]
-    double across[3];     // size of what moves a loop out of planes across the axes of the world
-    int *n;               // [nloop] self-stresses
-    double (*null)[NULLS][6];   // [nloop] N, about `end`
-    double (*torque)[NULLS][3]; // [first[nloop]] their torques about the points of the steps
-    double (*z)[6];             // [nloop] the first three numbers are used
+    const lwi_loop_kernels *kernels;
+    // of the planned partition
+    bool planned, fits;
+    unsigned char *partition;  // [tree_nv]
+    int *first_coordinate;     // [nloop + 1]
+    coordinate *coordinate;    // [first_coordinate[nloop]] of the steps, dependent ones first
+    int *rows, *dependent, *n; // [nloop] rows, dependent coordinates, self-stresses
+    int *order;                // [nloop] loops with equal numbers one after the other
+    int *same;                 // [nloop] how many these are, at the first of them
+    // at a state
+    double (*point)[3];         // [nnode] P2 of the node's joint
+    lwi_loop_state *state;      // [nloop]
+    double (*torque)[NULLS][3]; // [first[nloop]] of N about the points of the steps
+    double across[3]; // size of what moves a loop out of planes across the axes of the world
+    bool planar;      // at the last state: needs no self-stresses
+    double (*z)[6];   // [nloop] the first three numbers are used
 };
 
 // ------------------------------------------------------------------------------------------ create
@@ -223,27 +221,39 @@ static lw_status make(const lwi_clusters *c, lwi_cluster_reactions *r, lwi_arena
     for (int i = 0; i < r->nloop; i++) find_steps(model, model->loop[i], r->step + r->first[i]);
     TRY(make_pairs(r, scratch, arena, sparse));
     if (!*sparse) return LW_OK;
-    GET(r->point, model->nnode);
-    GET(r->end, r->nloop);
+    GET(r->first_coordinate, r->nloop + 1);
+    for (int i = 0; i < r->nloop; i++) {
+        r->first_coordinate[i + 1] = r->first_coordinate[i];
+        for (int s = r->first[i]; s < r->first[i + 1]; s++)
+            r->first_coordinate[i + 1] += model->node[r->step[s].node].nv;
+    }
+    GET(r->coordinate, r->first_coordinate[r->nloop]);
+    GET(r->partition, model->tree_nv);
     GET(r->rows, r->nloop);
+    GET(r->dependent, r->nloop);
     GET(r->n, r->nloop);
-    GET(r->null, r->nloop);
+    GET(r->order, r->nloop);
+    GET(r->same, r->nloop);
+    GET(r->point, model->nnode);
+    GET(r->state, r->nloop);
     GET(r->torque, r->first[r->nloop]);
     GET(r->z, r->nloop);
     return LW_OK;
 #undef GET
 }
 
-lw_status lwi_cluster_reactions_create(const lwi_clusters *c, const lw_model *model,
+lw_status lwi_cluster_reactions_create(const lwi_clusters *c, const lw_model *model, int width,
                                        lwi_arena *arena, lwi_cluster_reactions **out)
 {
     lwi_arena scratch;
     bool sparse = false;
+    const int isa = lwi_isa_of(width);
     *out = NULL;
-    if (!is_supported(c, model)) return LW_OK;
+    if (isa < 0 || !builds[isa] || !is_supported(c, model)) return LW_OK;
     lwi_cluster_reactions *r = LWI_PUSH(arena, lwi_cluster_reactions, 1);
     if (!r) return LW_ERR_MEMORY;
     r->model = model;
+    r->kernels = builds[isa];
     lwi_arena_init(&scratch, &arena->allocator);
     const lw_status status = make(c, r, &scratch, arena, &sparse);
     lwi_arena_free(&scratch);
@@ -251,104 +261,149 @@ lw_status lwi_cluster_reactions_create(const lwi_clusters *c, const lw_model *mo
     return status;
 }
 
-// ------------------------------------------------------------------------------------------- loops
+// -------------------------------------------------------------------------------------------- plan
 
-// P2 of a joint.
-static void point_of(const lwi_joint *joint, const lwi_tree_work *tree, double P[3])
+static bool is_among(const coordinate *list, int n, int node, int column)
 {
-    m3_mul_v(P, tree->body_R[joint->body2], joint->r2);
-    v3_add(P, P, tree->body_r[joint->body2]);
+    for (int i = 0; i < n; i++)
+        if (list[i].node == node && list[i].column == column) return true;
+    return false;
 }
 
+// @return false: a dependent coordinate is not of the loop
+static bool list_coordinates(lwi_cluster_reactions *r, const lwi_clusters *c,
+                             const lwi_cluster *cluster)
+{
+    const lw_model *model = r->model;
+    const int i = cluster->loop, m = cluster->ny;
+    coordinate *to = r->coordinate + r->first_coordinate[i];
+    int n = 0;
+    if (m > ROWS || r->first_coordinate[i] + m > r->first_coordinate[i + 1]) return false;
+    for (int y = 0; y < m; y++) {
+        const int iv = cluster->iv[cluster->nx + y], k = c->node_of[iv];
+        for (int s = r->first[i]; s < r->first[i + 1]; s++)
+            if (r->step[s].node == k)
+                to[n++] = (coordinate){.node = k,
+                                       .column = iv - model->node[k].iv,
+                                       .side = (float)r->step[s].side,
+                                       .sign = (float)sign_of(&model->node[k])};
+        if (n != y + 1) return false;
+    }
+    for (int s = r->first[i]; s < r->first[i + 1]; s++)
+        for (int j = 0; j < model->node[r->step[s].node].nv; j++)
+            if (!is_among(to, m, r->step[s].node, j))
+                to[n++] = (coordinate){
+                    .node = r->step[s].node, .column = j, .side = (float)r->step[s].side};
+    LWI_ASSERT(r->first_coordinate[i] + n == r->first_coordinate[i + 1]);
+    r->dependent[i] = m;
+    r->rows[i] = lwi_joint_is_hinge(model->joint[model->loop[i]].type) ? ROWS : 3;
+    r->n[i] = r->rows[i] - m;
+    return r->n[i] >= 0 && r->n[i] <= NULLS;
+}
+
+static int coordinates_of(const lwi_cluster_reactions *r, int i)
+{
+    return r->first_coordinate[i + 1] - r->first_coordinate[i];
+}
+
+static int steps_of(const lwi_cluster_reactions *r, int i)
+{
+    return r->first[i + 1] - r->first[i];
+}
+
+static bool are_alike(const lwi_cluster_reactions *r, int i, int j)
+{
+    return r->rows[i] == r->rows[j] && r->dependent[i] == r->dependent[j] &&
+           coordinates_of(r, i) == coordinates_of(r, j) && steps_of(r, i) == steps_of(r, j);
+}
+
+// Numbers of loops of clusters are small, and so are those of their kinds.
+static void order_loops(lwi_cluster_reactions *r)
+{
+    int n = 0;
+    for (int i = 0; i < r->nloop; i++) r->same[i] = 0; // not in the order yet
+    for (int i = 0; i < r->nloop; i++) {
+        if (r->same[i]) continue;
+        for (int j = i; j < r->nloop; j++)
+            if (!r->same[j] && are_alike(r, i, j)) r->order[n++] = j, r->same[j] = 1;
+    }
+    for (int first = 0, end; first < r->nloop; first = end) {
+        for (end = first + 1; end < r->nloop && are_alike(r, r->order[first], r->order[end]);)
+            end++;
+        r->same[first] = end - first;
+    }
+}
+
+// For the partition of the clusters.
+static bool plan(lwi_cluster_reactions *r, const lwi_clusters *c)
+{
+    const size_t bytes = (size_t)r->model->tree_nv;
+    if (r->planned && !memcmp(r->partition, c->planned, bytes)) return r->fits;
+    memcpy(r->partition, c->planned, bytes);
+    r->planned = r->fits = true;
+    for (int i = 0; i < r->nloop; i++) r->rows[i] = 0;
+    for (int i = 0; i < c->ncluster; i++)
+        if (c->cluster[i].loop >= 0 && !list_coordinates(r, c, &c->cluster[i])) r->fits = false;
+    for (int i = 0; i < r->nloop; i++) r->fits = r->fits && r->rows[i] > 0;
+    if (r->fits) order_loops(r);
+    return r->fits;
+}
+
+// ------------------------------------------------------------------------------------------- loops
+
+// P2 of the joints of the tree: the origin of the link frame, or that of F2 on the parent.
 static void place_points(const lwi_cluster_reactions *r, const lwi_tree_work *tree)
 {
     const lw_model *model = r->model;
-    for (int k = 0; k < model->nnode; k++)
-        if (model->node[k].joint >= 0)
-            point_of(&model->joint[model->node[k].joint], tree, r->point[k]);
-    for (int i = 0; i < r->nloop; i++) point_of(&model->joint[model->loop[i]], tree, r->end[i]);
-}
-
-static void closing_rows(const lwi_joint *joint, const lwi_tree_work *tree, rows *to)
-{
-    const double *R = tree->body_R[joint->body2], *F2 = joint->R2;
-    to->n = lwi_joint_is_hinge(joint->type) ? ROWS : 3;
-    if (to->n == 3) return;
-    m3_mul_v(to->x, R, (const double[3]){F2[0], F2[3], F2[6]});
-    m3_mul_v(to->y, R, (const double[3]){F2[1], F2[4], F2[7]});
-}
-
-// Of a unit of speed iv: w, what it is in the rows of the loop, and its effort in the reactions so far, if they are given.
-static double column_of_speed(const lwi_cluster_reactions *r, const lwi_tree_work *tree, int loop,
-                              int k, int iv, double side, const double (*reaction)[6],
-                              double w[ROWS])
-{
-    const lwi_node *node = &r->model->node[k];
-    const rows *of = &r->rows[loop];
-    const double *S = tree->link[k].S[iv - node->iv];
-    const double *R = tree->R[k];
-    double v[3] = {0}, turn[3], arm[3], at[3];
-    if (lwi_joint_is_hinge(node->type)) {
-        v3_set(turn, S[5] * R[2], S[5] * R[5], S[5] * R[8]);
-    } else {
-        m3_mul_v(v, R, S);
-        m3_mul_v(turn, R, S + 3);
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        if (node->joint < 0) continue;
+        v3_copy(r->point[k], tree->r[k]);
+        if (!node->reversed) continue;
+        const lwi_joint *joint = &model->joint[node->joint];
+        m3_mul_v(r->point[k], tree->body_R[joint->body2], joint->r2);
+        v3_add(r->point[k], r->point[k], tree->body_r[joint->body2]);
     }
-    double effort = 0;
-    if (reaction) {
-        const double *F = reaction[node->joint];
-        v3_sub(arm, r->point[k], tree->r[k]);
-        v3_cross(at, turn, arm);
-        v3_add(at, at, v);
-        effort = v3_dot(F, at) + v3_dot(F + 3, turn);
+}
+
+// The states of loops with equal numbers; lanes without a loop repeat the first one.
+static bool solve_alike(lwi_cluster_reactions *r, const int *loop, int count, lwi_loop_batch *b)
+{
+    const int width = r->kernels->width, first = loop[0];
+    bool valid = true;
+    b->rows = r->rows[first];
+    b->dependent = r->dependent[first];
+    b->coordinates = coordinates_of(r, first);
+    b->steps = steps_of(r, first);
+    for (int n = 0; n < count; n += width) {
+        for (int l = 0; l < width; l++) {
+            const int i = loop[n + l < count ? n + l : n];
+            b->joint[l] = r->model->loop[i];
+            b->coordinate[l] = r->coordinate + r->first_coordinate[i];
+            b->step[l] = r->step + r->first[i];
+            b->state[l] = &r->state[i];
+            b->torque[l] = r->torque + r->first[i];
+        }
+        valid = r->kernels->solve(b) && valid;
     }
-    v3_sub(arm, r->end[loop], tree->r[k]);
-    v3_cross_add(v, turn, arm);
-    v3_scale(w, side, v);
-    w[3] = w[4] = 0;
-    if (of->n > 3) w[3] = side * v3_dot(turn, of->x), w[4] = side * v3_dot(turn, of->y);
-    return sign_of(node) * effort;
+    return valid;
 }
 
-// x -= b u u'x
-static inline void subtract_reflection(const double *restrict u, double b, double *restrict x)
+// *follow: false where self-stresses are of several loops.  @return false: a loop has dependent rows of another number
+static bool find_states(lwi_cluster_reactions *r, const lwi_tree_work *tree, bool null,
+                        bool *follow)
 {
-    double sum = 0;
-    for (int i = 0; i < ROWS; i++) sum += u[i] * x[i];
-    sum *= b;
-    for (int i = 0; i < ROWS; i++) x[i] -= sum * u[i];
-}
-
-// W_y = Q R: W_y in `u`, R [column][row].  Loops over all rows have constant ends: those of a ball have zeros behind.
-static bool reflect(rows *of, double R[ROWS][ROWS])
-{
-    for (int c = 0; c < of->m; c++) {
-        double square = 0, *u = of->u[c];
-        for (int i = 0; i < c; i++) R[c][i] = u[i], u[i] = 0;
-        for (int i = 0; i < ROWS; i++) square += u[i] * u[i];
-        const double size = sqrt(square);
-        if (!(size > 0 && size < INFINITY)) return false;
-        R[c][c] = u[c] > 0 ? -size : size;
-        of->b[c] = 1 / (square - u[c] * R[c][c]);
-        u[c] -= R[c][c];
-        for (int k = c + 1; k < of->m; k++) subtract_reflection(u, of->b[c], of->u[k]);
-    }
-    return true;
-}
-
-// x := Q x
-static void turn_back(const rows *of, double x[ROWS])
-{
-    for (int c = of->m - 1; c >= 0; c--) subtract_reflection(of->u[c], of->b[c], x);
-}
-
-static void wrench_of(const rows *of, const double *x, double w[6])
-{
-    v3_copy(w, x);
-    v3_set(w + 3, 0, 0, 0);
-    if (of->n == 3) return;
-    v3_scale(w + 3, x[3], of->x);
-    v3_axpy(w + 3, x[4], of->y);
+    lwi_loop_batch b = {.model = r->model,
+                        .tree = tree,
+                        .point = (const double(*)[3])r->point,
+                        .null = null,
+                        .follow = true};
+    bool valid = true;
+    for (int n = 0; n < r->nloop; n += r->same[n])
+        valid = solve_alike(r, r->order + n, r->same[n], &b) && valid;
+    v3_copy(r->across, b.across);
+    *follow = b.follow;
+    return valid;
 }
 
 // F += s [f; n + (P - point) x f]
@@ -367,55 +422,21 @@ static void add_to_steps(const lwi_cluster_reactions *r, int loop, const double 
 {
     for (int s = r->first[loop]; s < r->first[loop + 1]; s++) {
         const step *at = &r->step[s];
-        add_wrench(reaction[at->joint], at->share, w, r->end[loop], r->point[at->node]);
-    }
-}
-
-static double side_of(const lwi_cluster_reactions *r, int loop, int node)
-{
-    for (int s = r->first[loop]; s < r->first[loop + 1]; s++)
-        if (r->step[s].node == node) return r->step[s].side;
-    return 0;
-}
-
-// What takes the loop out of the planes across the axes of the world: its axis, motions of its dependent coordinates.
-static void add_across(lwi_cluster_reactions *r, const rows *of)
-{
-    for (int axis = 0; axis < 3; axis++) {
-        if (r->across[axis] > 0) continue;
-        double sum = fabs(of->x[axis]) + fabs(of->y[axis]);
-        for (int i = 0; i < of->m; i++)
-            sum += fabs(of->u[i][axis]) + fabs(of->u[i][3]) + fabs(of->u[i][4]);
-        r->across[axis] = sum;
+        add_wrench(reaction[at->joint], at->share, w, r->state[loop].end, r->point[at->node]);
     }
 }
 
 // (1)
-static bool close_loop(lwi_cluster_reactions *r, const lwi_clusters *c, const lwi_cluster *cluster,
-                       const lwi_tree_work *tree, double (*reaction)[6])
+static void close_loop(const lwi_cluster_reactions *r, int loop, double (*reaction)[6])
 {
-    const int loop = cluster->loop, joint = r->model->loop[loop], m = cluster->ny;
-    double x[LWI_CLUSTER_DEPENDENT] = {0}, R[ROWS][ROWS] = {{0}};
-    rows *of = &r->rows[loop];
-    closing_rows(&r->model->joint[joint], tree, of);
-    of->m = m, of->speed = cluster->iv + cluster->nx;
-    r->n[loop] = of->n - m;
-    if (m > of->n || of->n - m > NULLS) return false;
-    for (int i = 0; i < m; i++) {
-        const int iv = cluster->iv[cluster->nx + i], k = c->node_of[iv];
-        x[i] = column_of_speed(r, tree, loop, k, iv, side_of(r, loop, k),
-                               (const double(*)[6])reaction, of->u[i]);
+    const lwi_loop_state *state = &r->state[loop];
+    const coordinate *y = r->coordinate + r->first_coordinate[loop];
+    double *w = reaction[r->model->loop[loop]];
+    for (int i = 0; i < r->dependent[loop]; i++) {
+        const double *F = reaction[r->model->node[y[i].node].joint];
+        v6_axpy(w, v6_dot(state->effort[i], F), state->wrench[i]);
     }
-    add_across(r, of);
-    if (!reflect(of, R)) return false;
-    for (int i = 0; i < m; i++) { // R' x = tau
-        for (int k = 0; k < i; k++) x[i] -= R[i][k] * x[k];
-        x[i] /= R[i][i];
-    }
-    turn_back(of, x);
-    wrench_of(of, x, reaction[joint]);
-    add_to_steps(r, loop, reaction[joint], reaction);
-    return true;
+    add_to_steps(r, loop, w, reaction);
 }
 
 // ------------------------------------------------------------------------------------ minimum norm
@@ -427,7 +448,7 @@ static bool is_planar(const lwi_cluster_reactions *r, const double (*reaction)[6
     double sum[6] = {0};
     if (r->across[0] != 0 && r->across[1] != 0 && r->across[2] != 0) return false;
     for (int i = 0; i < r->nloop; i++)
-        if (r->rows[i].n != ROWS || r->rows[i].m != 2) return false;
+        if (r->rows[i] != ROWS || r->dependent[i] != 2) return false;
     for (int j = 0; j < r->model->njoint; j++)
         for (int i = 0; i < 6 && !r->model->joint[j].merged; i++) sum[i] += fabs(reaction[j][i]);
     for (int i = 0; i < 3; i++)
@@ -437,69 +458,25 @@ static bool is_planar(const lwi_cluster_reactions *r, const double (*reaction)[6
     return false;
 }
 
-static bool is_dependent(const rows *of, int iv)
-{
-    for (int i = 0; i < of->m; i++)
-        if (of->speed[i] == iv) return true;
-    return false;
-}
-
-// Are N'w below what drift makes, for the motions w of all coordinates of the loop?
-static bool are_self_stresses(const lwi_cluster_reactions *r, const lwi_tree_work *tree, int loop)
-{
-    const rows *of = &r->rows[loop];
-    for (int s = r->first[loop]; s < r->first[loop + 1]; s++) {
-        const lwi_node *node = &r->model->node[r->step[s].node];
-        for (int iv = node->iv; iv < node->iv + node->nv; iv++) {
-            double w[ROWS], size = 0, outside = 0;
-            if (is_dependent(of, iv)) continue;
-            column_of_speed(r, tree, loop, r->step[s].node, iv, r->step[s].side, NULL, w);
-            for (int i = 0; i < ROWS; i++) size += w[i] * w[i];
-            for (int c = 0; c < of->m; c++) subtract_reflection(of->u[c], of->b[c], w);
-            for (int i = of->m; i < ROWS; i++) outside += w[i] * w[i];
-            if (!(outside <= OUTSIDE * OUTSIDE * size)) return false;
-        }
-    }
-    return true;
-}
-
-// N, and the torques of its wrenches about the points of the joints.
-static void put_null(const lwi_cluster_reactions *r, int i)
-{
-    const rows *of = &r->rows[i];
-    for (int n = 0; n < r->n[i]; n++) {
-        double *N = r->null[i][n], unit[ROWS] = {0};
-        unit[of->m + n] = 1;
-        turn_back(of, unit);
-        wrench_of(of, unit, N);
-        for (int s = r->first[i]; s < r->first[i + 1]; s++) {
-            double arm[3];
-            v3_sub(arm, r->end[i], r->point[r->step[s].node]);
-            v3_cross(r->torque[s][n], arm, N);
-            v3_add(r->torque[s][n], r->torque[s][n], N + 3);
-        }
-    }
-}
-
 // T'T
 static void put_products(lwi_cluster_reactions *r)
 {
     for (int i = 0; i < r->nloop; i++) {
         double *to = r->A.diagonal[column_of(r, i)];
-        memset(to, 0, 9 * sizeof *to);
-        for (int n = 0; n < NULLS; n++) to[4 * n] = 1; // N'N, or of no self-stress
+        memcpy(to, r->state[i].product, sizeof r->state[i].product);
     }
     for (int i = 0; i < r->A.first[r->nloop]; i++)
         memset(r->A.below[i], 0, 9 * sizeof r->A.below[i][0]);
     for (int i = 0; i < r->npair; i++) {
         const pair *p = &r->pair[i];
         const int a = p->loop[0], b = p->loop[1];
+        if (p->block < 0) continue; // above
         const double sign = r->step[p->step[0]].side * r->step[p->step[1]].side;
-        double *to = p->block < 0 ? r->A.diagonal[column_of(r, a)] : r->A.below[p->block];
+        double *to = r->A.below[p->block];
         for (int m = 0; m < r->n[a]; m++) // columns are those of the later loop
             for (int n = 0; n < r->n[b]; n++)
                 to[3 * m + n] +=
-                    sign * (v3_dot(r->null[a][m], r->null[b][n]) +
+                    sign * (v3_dot(r->state[a].null[m], r->state[b].null[n]) +
                             v3_dot(r->torque[p->step[0]][m], r->torque[p->step[1]][n]));
     }
 }
@@ -511,24 +488,19 @@ static void put_right_sides(const lwi_cluster_reactions *r, const double (*react
         double *z = r->z[column_of(r, i)];
         v3_set(z, 0, 0, 0);
         for (int n = 0; n < r->n[i]; n++) {
-            z[n] = -v6_dot(r->null[i][n], reaction[r->model->loop[i]]);
+            const double *N = r->state[i].null[n];
+            z[n] = -v6_dot(N, reaction[r->model->loop[i]]);
             for (int s = r->first[i]; s < r->first[i + 1]; s++) {
                 const double *F = reaction[r->step[s].joint];
-                z[n] -=
-                    r->step[s].share * (v3_dot(r->null[i][n], F) + v3_dot(r->torque[s][n], F + 3));
+                z[n] -= r->step[s].share * (v3_dot(N, F) + v3_dot(r->torque[s][n], F + 3));
             }
         }
     }
 }
 
-static bool add_self_stresses(lwi_cluster_reactions *r, const lwi_tree_work *tree,
-                              double (*reaction)[6])
+static bool add_self_stresses(lwi_cluster_reactions *r, double (*reaction)[6])
 {
     static const int at[3] = {0, 1, 2};
-    for (int i = 0; i < r->nloop; i++) {
-        if (r->n[i] > 0 && !are_self_stresses(r, tree, i)) return false;
-        put_null(r, i);
-    }
     put_products(r);
     put_right_sides(r, (const double(*)[6])reaction);
     if (!lwi_block_cholesky_factor_half(&r->A, 0, &LWI_ALONE)) return false;
@@ -536,7 +508,7 @@ static bool add_self_stresses(lwi_cluster_reactions *r, const lwi_tree_work *tre
     for (int i = 0; i < r->nloop; i++) {
         const double *z = r->z[column_of(r, i)];
         double w[6] = {0};
-        for (int n = 0; n < r->n[i]; n++) v6_axpy(w, z[n], r->null[i][n]);
+        for (int n = 0; n < r->n[i]; n++) v6_axpy(w, z[n], r->state[i].null[n]);
         v6_add(reaction[r->model->loop[i]], reaction[r->model->loop[i]], w);
         add_to_steps(r, i, w, reaction);
     }
@@ -563,8 +535,12 @@ static void remove_efforts(const lwi_cluster_reactions *r, const lwi_tree_work *
     m3_mul(R2, R, F2);
     m3_tmul_v(own, R2, F);
     m3_tmul_v(own + 3, R2, F + 3);
-    node->type->subspace(node->par, tree->link[k].q, S);
-    node->type->effort(node->par, tree->link[k].q, T);
+    if (node->type->effort == node->type->subspace && !node->reversed && !node->driven) {
+        for (int i = 0; i < node->nv; i++) v6_copy(S[i], tree->link[k].S[i]), v6_copy(T[i], S[i]);
+    } else {
+        node->type->subspace(node->par, tree->link[k].q, S);
+        node->type->effort(node->par, tree->link[k].q, T);
+    }
     for (int i = 0; i < node->nv; i++) v6_axpy(out, -v6_dot(S[i], own), T[i]);
     m3_mul_v(own, R2, out);
     m3_mul_v(own + 3, R2, out + 3);
@@ -576,13 +552,18 @@ bool lwi_cluster_reactions_find(lwi_cluster_reactions *r, const lwi_clusters *c,
 {
     double sum = 0;
     for (int i = 0; i < r->nloop; i++) memset(reaction[r->model->loop[i]], 0, sizeof *reaction);
+    if (!plan(r, c)) return false;
     place_points(r, tree);
-    v3_set(r->across, 0, 0, 0);
+    const bool null = !r->planar; // as the last time
+    bool follow;
+    if (!find_states(r, tree, null, &follow)) return false;
     for (int i = c->ncluster - 1; i >= 0; i--)
-        if (c->cluster[i].loop >= 0 && !close_loop(r, c, &c->cluster[i], tree, reaction))
-            return false;
-    if (!is_planar(r, (const double(*)[6])reaction) && !add_self_stresses(r, tree, reaction))
-        return false;
+        if (c->cluster[i].loop >= 0) close_loop(r, c->cluster[i].loop, reaction);
+    r->planar = is_planar(r, (const double(*)[6])reaction);
+    if (!r->planar) {
+        if (!null && !find_states(r, tree, true, &follow)) return false;
+        if (!follow || !add_self_stresses(r, reaction)) return false;
+    }
     for (int k = 0; k < r->model->nnode; k++)
         if (r->model->node[k].joint >= 0)
             remove_efforts(r, tree, k, reaction[r->model->node[k].joint]);
