@@ -34,6 +34,11 @@ typedef struct lwi_link_kernels {
     void (*motions)(const lw_model *model, const lwi_link *link, int first, int end,
                     const double (*own)[6], const double *v, const double (*R)[9],
                     const double (*r)[3], double (*V)[6]);
+    /** V of nodes first to end - 1 += the velocity of one body with node `base`, at the points r; as ride of passes.c. */
+    void (*ride)(int first, int end, int base, const double (*r)[3], double (*V)[6]);
+    /** own [nodes] := R' of motions in world axes. */
+    void (*to_links)(int first, int end, const double (*R)[9], const double (*world)[6],
+                     double (*own)[6]);
     /** lwi_tree_place_body of all these nodes */
     void (*place)(const lw_model *model, int first, int end, const double (*R)[9],
                   const double (*r)[3], double (*body_R)[9], double (*body_r)[3]);

@@ -271,6 +271,14 @@ static void move_node(const job *of, int k, int parent)
     if (parent >= 0) ride(of, k, parent);
 }
 
+static void ride_nodes(const job *of, int first, int end, int base)
+{
+    if (of->kernels)
+        of->kernels->ride(first, end, base, of->at, of->V);
+    else
+        for (int k = first; k < end; k++) ride(of, k, base);
+}
+
 // Of nodes with parents that are moved.
 static void move_nodes(const job *of, int first, int end)
 {
@@ -300,10 +308,12 @@ static void move_rest(const job *of, int s, int first, int end)
     const lwi_tree_passes *p = of->passes;
     const int border = p->first_border[s];
     const int base = border < p->first_border[s + 1] ? p->border[border].base : -1;
-    for (int k = first, next; k < end; k = next + 1) {
+    for (int k = first, next; k < end; k = next) {
         for (next = k; next < end && !p->between[next];) next++;
         move_nodes(of, k, next);
-        if (next < end && base >= 0 && p->border_of[next] < 0) ride(of, next, p->border[base].node);
+        for (k = next; next < end && p->between[next] && p->border_of[next] < 0;) next++;
+        if (base >= 0) ride_nodes(of, k, next, p->border[base].node);
+        while (next < end && p->border_of[next] >= 0) next++; // moved, and between
     }
 }
 

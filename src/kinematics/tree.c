@@ -446,10 +446,9 @@ void lwi_tree_other_bodies(const lw_model *model, const double (*R)[9], const do
     v3_set(body_r[0], 0, 0, 0);
     if (body_v) v3_set(body_v[0], 0, 0, 0);
     if (body_w) v3_set(body_w[0], 0, 0, 0);
-    for (int b = 1; b < model->nbody; b++) { // merged bodies move with their carriers
-        const int carrier = model->body[b].carrier;
+    for (int i = 0; i < model->nmerged; i++) { // they move with their carriers
+        const int b = model->merged[i], carrier = model->body[b].carrier;
         LWI_ASSERT_INDEX(carrier, model->nbody);
-        if (carrier == b) continue;
         if (body_w) v3_copy(body_w[b], body_w[carrier]);
         double w[3] = {0};
         const int k = model->body_node[carrier];

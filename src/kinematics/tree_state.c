@@ -207,6 +207,11 @@ typedef struct rotation {
 static void motions_to_links(void *user, int first, int end)
 {
     const rotation *of = user;
+    const lwi_observe_kernels *kernels = lwi_observe_kernels_of(0);
+    if (kernels && kernels->links.to_links) {
+        kernels->links.to_links(first, end, of->R, of->world, of->own);
+        return;
+    }
     for (int k = first; k < end; k++) {
         m3_tmul_v(of->own[k], of->R[k], of->world[k]);
         m3_tmul_v(of->own[k] + 3, of->R[k], of->world[k] + 3);

@@ -97,11 +97,10 @@ void lwi_cut_state_observe(lwi_cut *cut, const lwi_auxiliary *auxiliary, lwi_tre
     if (level >= LW_OBSERVE_ACCELERATION) accelerations_of_bodies(cut, tree);
     for (int i = 0; i < model->nloop; i++) {
         const lwi_joint *joint = &model->joint[model->loop[i]];
-        memcpy(snapshot->q + joint->iq, tree->joint_q + joint->iq,
-               (size_t)joint->type->nq * sizeof(double));
-        if (level >= LW_OBSERVE_TWIST)
-            memcpy(snapshot->qd + joint->iv, tree->joint_qd + joint->iv,
-                   (size_t)joint->type->nv * sizeof(double));
+        for (int k = joint->iq; k < joint->iq + joint->type->nq; k++)
+            snapshot->q[k] = tree->joint_q[k];
+        for (int k = joint->iv; level >= LW_OBSERVE_TWIST && k < joint->iv + joint->type->nv; k++)
+            snapshot->qd[k] = tree->joint_qd[k];
         if (level < LW_OBSERVE_ACCELERATION) continue;
         if (is_closed_hinge(cut, joint) && kernels) {
             waiting[n++] = model->loop[i];

@@ -129,6 +129,30 @@ static void motions(const lw_model *model, const lwi_link *link, int first, int 
     }
 }
 
+static void ride(int first, int end, int base, const double (*r)[3], double (*V)[6])
+{
+    const row lin = load_four(V[base]), turn = load_three(V[base] + 3), at = load_three(r[base]);
+    for (int k = first; k < end; k++) {
+        const row own = load_four(V[k]) + row_cross(turn, load_three(r[k]) - at);
+        const row ang = load_three(V[k] + 3) + turn;
+        store_four(V[k], own + lin);
+        store_three(V[k] + 3, ang);
+    }
+}
+
+static void to_links(int first, int end, const double (*R)[9], const double (*world)[6],
+                     double (*own)[6])
+{
+    for (int k = first; k < end; k++) {
+        row axes[3];
+        load_matrix(R[k], axes);
+        const row lin = combine(axes, load_four(world[k]));
+        const row ang = combine(axes, load_three(world[k] + 3));
+        store_four(own[k], lin);
+        store_three(own[k] + 3, ang);
+    }
+}
+
 // a x (0, 0, rate)
 static INLINE row cross_axis(row a, double rate)
 {

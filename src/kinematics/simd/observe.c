@@ -20,7 +20,8 @@
 #include "kinematics/simd/links.inl"
 #define ROWS                                                                                       \
     {                                                                                              \
-        hinges, world, velocities, accelerations, wrenches, motions, place, body_velocities        \
+        hinges, world, velocities, accelerations, wrenches, motions, ride, to_links, place,        \
+            body_velocities                                                                        \
     }
 #else
 #define ROWS                                                                                       \

@@ -517,30 +517,57 @@ static bool add_self_stresses(lwi_cluster_reactions *r, double (*reaction)[6])
 
 // ------------------------------------------------------------------------------------------- joints
 
+// The same where the link frame is F2 and efforts act along S.
+static void remove_along(const double R[9], const lwi_link *link, int nv, double F[6])
+{
+    double own[6], out[6] = {0};
+    m3_tmul_v(own, R, F);
+    m3_tmul_v(own + 3, R, F + 3);
+    for (int i = 0; i < nv; i++) v6_axpy(out, -v6_dot(link->S[i], own), link->S[i]);
+    m3_mul_v(own, R, out);
+    m3_mul_v(own + 3, R, out + 3);
+    v6_add(F, F, own);
+}
+
+// Torques about z1 = (0, s, c) and x2 of F2, the link frame.
+static void remove_torques(const double R[9], const lwi_link *link, double n[3])
+{
+    const double s = link->S[0][4], c = link->S[0][5];
+    double own[3];
+    m3_tmul_v(own, R, n);
+    const double first = s * own[1] + c * own[2], out[3] = {-own[0], -first * s, -first * c};
+    m3_mul_v(own, R, out);
+    v3_add(n, n, own);
+}
+
 // Takes the efforts of the free coordinates, which are round-off, out of the reaction of a joint of the tree.
 static void remove_efforts(const lwi_cluster_reactions *r, const lwi_tree_work *tree, int k,
                            double F[6])
 {
     const lwi_node *node = &r->model->node[k];
     const lwi_joint *joint = &r->model->joint[node->joint];
-    const double *R = tree->body_R[joint->body2], *F2 = joint->R2;
+    const double *R = tree->body_R[joint->body2], *F2 = joint->R2, *own_R = tree->R[k];
     double S[LW_JOINT_MAX_NV][6], T[LW_JOINT_MAX_NV][6], own[6], R2[9], out[6] = {0};
     if (node->nv == 0) return;
     if (lwi_joint_is_hinge(node->type)) {
-        double axis[3];
-        m3_mul_v(axis, R, (const double[3]){F2[2], F2[5], F2[8]});
+        double axis[3] = {own_R[2], own_R[5], own_R[8]};
+        if (node->reversed) m3_mul_v(axis, R, (const double[3]){F2[2], F2[5], F2[8]});
         v3_axpy(F + 3, -v3_dot(axis, F + 3), axis);
+        return;
+    }
+    if (lwi_node_is_universal(node)) {
+        remove_torques(own_R, &tree->link[k], F + 3);
+        return;
+    }
+    if (node->type->effort == node->type->subspace && !node->reversed && !node->driven) {
+        remove_along(own_R, &tree->link[k], node->nv, F);
         return;
     }
     m3_mul(R2, R, F2);
     m3_tmul_v(own, R2, F);
     m3_tmul_v(own + 3, R2, F + 3);
-    if (node->type->effort == node->type->subspace && !node->reversed && !node->driven) {
-        for (int i = 0; i < node->nv; i++) v6_copy(S[i], tree->link[k].S[i]), v6_copy(T[i], S[i]);
-    } else {
-        node->type->subspace(node->par, tree->link[k].q, S);
-        node->type->effort(node->par, tree->link[k].q, T);
-    }
+    node->type->subspace(node->par, tree->link[k].q, S);
+    node->type->effort(node->par, tree->link[k].q, T);
     for (int i = 0; i < node->nv; i++) v6_axpy(out, -v6_dot(S[i], own), T[i]);
     m3_mul_v(own, R2, out);
     m3_mul_v(own + 3, R2, out + 3);
