@@ -230,10 +230,10 @@ static void hinge_motion(const lw_model *model, const int *joint, const double (
 {
     const double *from[WIDTH];
     int b[2][WIDTH];
-    real body[9], F[9], z[3], turn[3], w2[3], a[2][2][3]; // axes x, y of F1, F2
+    real attitude[9], F[9], z[3], turn[3], w2[3], a[2][2][3]; // axes x, y of F1, F2
     find_bodies(model, joint, b);
     for (int side = cosine ? 0 : 1; side < 2; side++) {
-        load(R[0], b[side], 9, body);
+        load(R[0], b[side], 9, attitude);
         for (int l = 0; l < WIDTH; l++) {
             const lwi_joint *of = &model->joint[joint[l]];
             from[l] = side ? of->R2 : of->R1;
@@ -241,11 +241,11 @@ static void hinge_motion(const lw_model *model, const int *joint, const double (
         from_rows(from, 9, F);
         for (int i = 0; cosine && i < 2; i++) {
             const real axis[3] = {F[i], F[3 + i], F[6 + i]};
-            plain_turn(a[side][i], body, axis);
+            plain_turn(a[side][i], attitude, axis);
         }
     }
     const real axis[3] = {F[2], F[5], F[8]};
-    plain_turn(z, body, axis);
+    plain_turn(z, attitude, axis);
     difference(w, b, turn, w2);
     const real u = plain_dot(z, turn);
     memcpy(speed, &u, sizeof u);
@@ -261,13 +261,13 @@ static void hinge_rates(const lw_model *model, const int *joint, const double (*
 {
     const double *from[WIDTH];
     int b[2][WIDTH];
-    real body[9], F[9], z[3], turn[3], w2[3], rates[3], second[3], sum[3];
+    real attitude[9], F[9], z[3], turn[3], w2[3], rates[3], second[3], sum[3];
     find_bodies(model, joint, b);
-    load(R[0], b[1], 9, body);
+    load(R[0], b[1], 9, attitude);
     for (int l = 0; l < WIDTH; l++) from[l] = model->joint[joint[l]].R2;
     from_rows(from, 9, F);
     const real axis[3] = {F[2], F[5], F[8]};
-    plain_turn(z, body, axis);
+    plain_turn(z, attitude, axis);
     difference(w, b, turn, w2);
     plain_cross(sum, turn, w2);
     load(al[0], b[0], 3, rates);

@@ -40,6 +40,8 @@ enum {
     ROWS = LWI_LOOP_ROWS,
     NULLS = LWI_LOOP_NULLS,
     SHARED = 8, // loops at a joint with which each shares it, on average at most
+    FILLED =
+        16, // blocks of the factors of T'T for each loop: more than the factorisation over bodies takes
 };
 
 typedef lwi_loop_step step;
@@ -203,7 +205,7 @@ static lw_status make_pairs(lwi_cluster_reactions *r, lwi_arena *scratch, lwi_ar
     list_pairs(r, at, list, loop);
     LWI_ASSERT(r->npair == n);
     TRY(find_blocks(r, scratch, arena));
-    *sparse = r->A.first[r->nloop] <= SHARED * r->nloop;
+    *sparse = r->A.first[r->nloop] <= FILLED * r->nloop;
     return LW_OK;
 }
 
