@@ -40,7 +40,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 # category: functions as called by simulation and program: file, name
 CATEGORIES = {
     "evaluations": [("simulation.c", "rates"), ("simulation.c", "step")],
-    "events": [("events.c", "observe_motion")],
+    "events": [("events.c", "examine_state"), ("events.c", "add_accelerations"), ("events.c", "change_modes")],
     "monitor": [("singularity_monitor.c", "lwi_sim_monitor"), ("crossing.c", "lwi_sim_accept"),
                 ("crossing.c", "lwi_sim_bound"), ("singularity_monitor.c", "lwi_sim_end_monitor")],
     "across": [("crossing.c", "lwi_sim_cross"), ("crossing.c", "lwi_sim_follow_crossing")],

@@ -276,6 +276,10 @@ static void gaps_have_their_derivatives(void **state)
             assert_true(fabs(first - gap[1].y[1][j]) < 1e-6);
             assert_true(fabs(second - gap[1].y[2][j]) < 1e-6);
         }
+        if (gap[1].n == 1) { // a length is less the radius already: one centimetre is wide
+            gap[1].y[0][0] = 0.01;
+            assert_true(lwi_gap_is_wide(&gap[1], &gap[1], 1e-6));
+        }
         lw_model_destroy(model);
     }
 }

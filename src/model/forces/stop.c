@@ -133,12 +133,12 @@ static void gap_of(const void *par, unsigned char mode, const lwi_kin *kin, lwi_
     double arm1[3], arm2[3], y2[3][3];
     m3_mul_v(arm1, kin->R[p->body1], p->point1);
     m3_mul_v(arm2, kin->R[p->body2], p->point2);
-    *gap = (lwi_gap){.n = 1, .radius = p->radius};
+    *gap = (lwi_gap){.n = 1};
     motion_of(gap->y, kin, p->body1, arm1);
     motion_of(y2, kin, p->body2, arm2);
     for (int k = 0; k < 3; k++) v3_sub(gap->y[k], gap->y[k], y2[k]);
     if (mode == FREE && !p->plane) {
-        gap->n = 3;
+        gap->n = 3, gap->radius = p->radius;
         return;
     }
     if (p->plane)
