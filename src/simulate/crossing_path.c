@@ -165,11 +165,11 @@ static bool step_by_both(lw_sim *sim, const lwi_snapshot *m, double h, lwi_cross
     memcpy(piece->x0, g->x, bytes);
     // at a start no rates are known
     const bool begins = !c->first && lwi_gauss_begin(g, m->t, g->x, sim->inputs);
-    if (!lwi_gauss_step(g, &g->rule4, begins ? &g->rule1 : NULL, m, 0, h, sim->inputs))
-        return false;
+    const lwi_gauss_guess guess = begins ? LWI_GUESS_RATES : LWI_GUESS_MOTION;
+    if (!lwi_gauss_step(g, &g->rule4, guess, m, 0, h, sim->inputs)) return false;
     memcpy(c->y, g->x, bytes);
     memcpy(g->x, piece->x0, bytes);
-    if (!lwi_gauss_step(g, &g->rule6, &g->rule4, m, 0, h, sim->inputs)) return false;
+    if (!lwi_gauss_step(g, &g->rule6, LWI_GUESS_STEP, m, 0, h, sim->inputs)) return false;
     keep_piece(g, m->t, h, piece);
     *estimate = fmax(*estimate, difference(&g->work->layout, c->y, g->x));
     return true;

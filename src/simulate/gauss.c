@@ -276,26 +276,27 @@ static bool predict_stages(lwi_gauss *g, const lwi_gauss_rule *rule, double t, d
     return true;
 }
 
-// The stages before the first sweep, by `last`.  NULL: the motion moved along itself; rule1: predicted from the rates; else the
-// polynomial of that rule on the constraints.
-static bool guess_stages(lwi_gauss *g, const lwi_gauss_rule *rule, const lwi_gauss_rule *last,
+// The stages before the first sweep, on the constraints.
+static bool guess_stages(lwi_gauss *g, const lwi_gauss_rule *rule, lwi_gauss_guess guess,
                          const lwi_snapshot *m, double offset, double h, const double *inputs)
 {
-    if (last == &g->rule1) return predict_stages(g, rule, m->t + offset, h, inputs);
+    if (guess == LWI_GUESS_RATES) return predict_stages(g, rule, m->t + offset, h, inputs);
     const int nx = g->work->layout.nx;
     for (int i = 0; i < rule->stages; i++) {
         const double after = offset + rule->c[i] * h;
         double *y = g->before + i * nx, *x = g->stage + i * nx;
-        if (!last && !lwi_gauss_enter(g, m, after, x)) return false;
-        if (!last) continue;
-        lwi_gauss_polynomial(last, nx, h, rule->c[i], g->x, g->rate, y);
-        if (!lwi_gauss_satisfy(g, m->t + after, y, inputs, x)) return false;
+        if (guess == LWI_GUESS_MOTION) {
+            if (!lwi_gauss_enter(g, m, after, x)) return false;
+            memcpy(y, x, (size_t)nx * sizeof *y);
+        } else {
+            lwi_gauss_polynomial(g->last, nx, h, rule->c[i], g->x, g->rate, y);
+            if (!lwi_gauss_satisfy(g, m->t + after, y, inputs, x)) return false;
+        }
     }
-    if (!last) memcpy(g->before, g->stage, (size_t)(rule->stages * nx) * sizeof *g->before);
     return true;
 }
 
-bool lwi_gauss_step(lwi_gauss *g, const lwi_gauss_rule *rule, const lwi_gauss_rule *guess,
+bool lwi_gauss_step(lwi_gauss *g, const lwi_gauss_rule *rule, lwi_gauss_guess guess,
                     const lwi_snapshot *m, double offset, double h, const double *inputs)
 {
     lwi_work *work = g->work;
@@ -303,6 +304,7 @@ bool lwi_gauss_step(lwi_gauss *g, const lwi_gauss_rule *rule, const lwi_gauss_ru
     const double t = m->t + offset;
     double last = INFINITY;
     if (!guess_stages(g, rule, guess, m, offset, h, inputs)) return false;
+    g->last = rule;
     for (int sweep = 0; sweep < MAX_SWEEPS; sweep++) {
         for (int i = 0; i < s; i++)
             if (work->formulation->rates(work, t + rule->c[i] * h, g->stage + i * nx, inputs,

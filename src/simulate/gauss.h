@@ -13,11 +13,19 @@ typedef struct lwi_gauss_rule {
     double c[LWI_GAUSS_STAGES], b[LWI_GAUSS_STAGES], A[LWI_GAUSS_STAGES][LWI_GAUSS_STAGES];
 } lwi_gauss_rule;
 
+/** From where the stages of a step start. */
+typedef enum lwi_gauss_guess {
+    LWI_GUESS_MOTION, ///< the motion moved along itself, by offset + c h
+    LWI_GUESS_RATES,  ///< predicted from those at the beginning, after lwi_gauss_begin
+    LWI_GUESS_STEP,   ///< the polynomial of the last step, from the same x and of the same length
+} lwi_gauss_guess;
+
 /** Coordinates and speeds at the nodes of steps. */
 typedef struct lwi_gauss {
     lwi_work *work, *own;               ///< own: NULL if it is the run's
     lwi_assembler *assembler;           ///< puts motions on the constraints
     lwi_gauss_rule rule1, rule4, rule6; ///< orders 2, 8 and 12
+    const lwi_gauss_rule *last;         ///< of the last step
     lwi_snapshot moved, node;           ///< scratch: a motion on the constraints; a state
     double *x;                          ///< [nx] of a step
     double *before, *stage, *rate;      ///< [stages][nx]: before and after projection, rates
@@ -48,17 +56,15 @@ bool lwi_gauss_close(const lwi_gauss *gauss, double t, const double *x, double *
 /** By lwi_gauss_close, else as lwi_gauss_project, after which velocities are on the constraints too; `to` is not x. */
 bool lwi_gauss_satisfy(lwi_gauss *gauss, double t, const double *x, const double *inputs,
                        double *to);
-/** gauss->x := x, and gauss->rate its rates, as those of a step by `rule1`.  false: there are none */
+/** gauss->x := x, and gauss->rate its rates.  false: there are none */
 bool lwi_gauss_begin(lwi_gauss *gauss, double t, const double *x, const double *inputs);
 /** gauss->moved := the poses of the motion m, the state x of the run, after dt at its rates or velocities, on the
  *  constraints.  The last step is lost. */
 void lwi_gauss_glide(lwi_gauss *gauss, const lwi_snapshot *m, const double *x, double dt,
                      const double *inputs);
 /** A step of length h from gauss->x at time m->t + offset.
- *  @param guess  rule of the last step, from the same x and of the same length, or rule1 after lwi_gauss_begin: the stages
- *                start from its polynomial; NULL: from the motion m moved by offset + c h
  *  @return false: it does not converge; gauss->x is lost then */
-bool lwi_gauss_step(lwi_gauss *gauss, const lwi_gauss_rule *rule, const lwi_gauss_rule *guess,
+bool lwi_gauss_step(lwi_gauss *gauss, const lwi_gauss_rule *rule, lwi_gauss_guess guess,
                     const lwi_snapshot *m, double offset, double h, const double *inputs);
 /** y [n] := the collocation polynomial of a step from x0 with these rates [stages][n], at the part s of it. */
 void lwi_gauss_polynomial(const lwi_gauss_rule *rule, int n, double h, double s, const double *x0,

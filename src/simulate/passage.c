@@ -150,9 +150,9 @@ static bool find_nodes(lw_sim *sim, lw_observe level, const lwi_snapshot *m, dou
     dt[0] = first, dt[NODES - 1] = last;
     for (int i = 0; i < NODES - 2; i++) dt[1 + i] = first + rule->c[i] * h;
     if (!lwi_gauss_enter(g, m, 0, g->x) ||
-        !lwi_gauss_step(g, rule, NULL, m, 0, first, sim->inputs) ||
+        !lwi_gauss_step(g, rule, LWI_GUESS_MOTION, m, 0, first, sim->inputs) ||
         !observe_node(sim, level, 0, m->t + first, g->x) ||
-        !lwi_gauss_step(g, rule, NULL, m, first, h, sim->inputs))
+        !lwi_gauss_step(g, rule, LWI_GUESS_MOTION, m, first, h, sim->inputs))
         return false;
     for (int i = 0; i < NODES - 2; i++)
         if (!observe_node(sim, level, 1 + i, m->t + dt[1 + i], g->stage + (size_t)i * (size_t)nx))

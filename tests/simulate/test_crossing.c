@@ -418,15 +418,16 @@ static void gaps_are_not_passed(void **state)
     lw_model_destroy(model);
 }
 
-// A step of order 12 over 0.1 s, from the state in x0: its end.
-static void gauss_step(lw_sim *sim, const double *x0, const lwi_gauss_rule *guess, double *x1)
+// A step of order 12 over 0.1 s, from the state in x0, after one by the rule `before`, if there is one: its end.
+static void gauss_step(lw_sim *sim, const double *x0, const lwi_gauss_rule *before, double *x1)
 {
     lwi_gauss *g = &sim->passage.gauss;
     const size_t bytes = (size_t)g->work->layout.nx * sizeof *g->x;
-    if (guess) {
-        memcpy(g->x, x0, bytes);
-        assert_true(lwi_gauss_step(g, guess, NULL, &sim->snapshot, 0, 0.1, sim->inputs));
-    }
+    const lwi_gauss_guess guess = before ? LWI_GUESS_STEP : LWI_GUESS_MOTION;
+    memcpy(g->x, x0, bytes);
+    if (before)
+        assert_true(
+            lwi_gauss_step(g, before, LWI_GUESS_MOTION, &sim->snapshot, 0, 0.1, sim->inputs));
     memcpy(g->x, x0, bytes);
     assert_true(lwi_gauss_step(g, &g->rule6, guess, &sim->snapshot, 0, 0.1, sim->inputs));
     memcpy(x1, g->x, bytes);
