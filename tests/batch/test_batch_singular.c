@@ -1,5 +1,5 @@
 // test_batch_singular.c -- states at singular positions, of batches and of simulations that run: refused by name, unless
-// the option says that ordinary steps shall take them.
+// the option says that ordinary steps shall take them.  Instances that pass such positions have the bits of single runs.
 #include "support/given.h"
 #include "support/mechanism.h"
 
@@ -209,6 +209,126 @@ static void all_decide_alike(void **state)
     lw_model_destroy(model);
 }
 
+// ---------------------------------------------------------------- instances that pass such positions
+
+enum { MANY = 9, ROWS = 12, NUMBERS = 3 * 3 * 3 };
+#define ROW 0.1
+
+/** Positions, velocities and accelerations of the bars at each row; zero from a failure on. */
+typedef struct record {
+    lw_status status;
+    double number[ROWS][NUMBERS];
+    double lowest; ///< angle of the cranks
+} record;
+
+static void add_row(record *r, int row, const lw_observation *o)
+{
+    const double *from[] = {o->position[1], o->velocity[1], o->acceleration[1]};
+    for (int i = 0; i < 3; i++) memcpy(&r->number[row][9 * i], from[i], 9 * sizeof(double));
+    r->lowest = fmin(r->lowest, o->q[0] + 1);
+}
+
+// Cranks of different angles and speeds; all pass the position at angle 0.
+static void start_of(int instance, double q[4], double v[4])
+{
+    joints_at(0.4 + 0.15 * instance, q, v);
+    for (int i = 0; i < 4; i++) v[i] *= -1 - 0.4 * instance;
+}
+
+static void run_single(const lw_model *model, const lw_options *options, int instance, record *r)
+{
+    double q[4], v[4];
+    lw_sim *sim;
+    lw_error error;
+    const lw_observation *o;
+    const lw_sim_desc desc = {.options = options};
+    *r = (record){.lowest = 1};
+    lwt_ok(lw_sim_create(model, &desc, &sim, &error), &error);
+    start_of(instance, q, v);
+    lwt_ok(lw_sim_set_joints(sim, 0, q, v), lw_sim_error(sim));
+    for (int k = 0; k < ROWS && r->status == LW_OK; k++) {
+        r->status = lw_sim_step(sim, (k + 1) * ROW);
+        if (r->status != LW_OK) break;
+        lwt_ok(lw_sim_observe(sim, LW_OBSERVE_ACCELERATION, &o), lw_sim_error(sim));
+        add_row(r, k, o);
+    }
+    lw_sim_destroy(sim);
+}
+
+static void run_batch(const lw_model *model, const lw_options *options, int lanes, int threads,
+                      record *r)
+{
+    double q[4], v[4];
+    lw_batch *batch;
+    lw_error error;
+    const lw_observation *o;
+    const lw_batch_desc desc = {
+        .instances = MANY, .options = options, .lanes = lanes, .threads = threads};
+    lwt_ok(lw_batch_create(model, &desc, &batch, &error), &error);
+    for (int i = 0; i < MANY; i++) {
+        r[i] = (record){.lowest = 1};
+        start_of(i, q, v);
+        lwt_ok(lw_batch_set_joints(batch, i, 0, q, v), lw_batch_error(batch));
+    }
+    for (int k = 0; k < ROWS; k++) {
+        lw_batch_step(batch, (k + 1) * ROW); // ordinary steps of some end there
+        for (int i = 0; i < MANY; i++) {
+            r[i].status = lw_batch_status(batch, i);
+            if (r[i].status != LW_OK) continue;
+            lwt_ok(lw_batch_observe(batch, i, LW_OBSERVE_ACCELERATION, &o), lw_batch_error(batch));
+            add_row(&r[i], k, o);
+        }
+    }
+    lw_batch_destroy(batch);
+}
+
+static void same_records(const record *single, const record *of_batch, const char *what)
+{
+    for (int i = 0; i < MANY; i++) {
+        const record *a = &single[i], *b = &of_batch[i];
+        for (int k = 0; k < ROWS; k++)
+            for (int c = 0; c < NUMBERS; c++)
+                if (memcmp(&a->number[k][c], &b->number[k][c], sizeof(double)) != 0)
+                    fail_msg("%s, instance %d, row %d: number %d is %.17g, alone %.17g", what, i, k,
+                             c, b->number[k][c], a->number[k][c]);
+        if (a->status != b->status)
+            fail_msg("%s, instance %d: status %d, alone %d", what, i, b->status, a->status);
+    }
+}
+
+// Lanes take ordinary steps, as `turn` does; instances of other integrators step across, as single runs do.
+static void instances_pass_with_the_bits_of_single_runs(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *integrator, *singular;
+    } cases[] = {{"rk4", "turn"}, {"dopri54", "turn"}, {"dopri5", "pass"}, {"verner87", "pass"}};
+    static const int lanes[] = {1, 4, 8, 8}, threads[] = {1, 2, 1, 3};
+    static record single[MANY], of_batch[MANY];
+    lw_model *model = parallelogram(1);
+    for (int f = 0; f < LWI_COUNT(formulations); f++)
+        for (int c = 0; c < LWI_COUNT(cases); c++) {
+            lw_options options = options_of(formulations[f], cases[c].singular);
+            lwt_set(&options, "integrator", cases[c].integrator);
+            if (!strcmp(cases[c].integrator, "rk4")) lwt_set(&options, "step", "0.004");
+            for (int i = 0; i < MANY; i++) {
+                run_single(model, &options, i, &single[i]);
+                // ordinary steps of some end there, or leave the branch
+                if (!(single[i].lowest < (!strcmp(cases[c].singular, "pass") ? 0 : 0.2)))
+                    fail_msg("%s, %s, instance %d: down to %g rad", formulations[f],
+                             cases[c].integrator, i, single[i].lowest);
+            }
+            for (int k = 0; k < LWI_COUNT(lanes); k++) {
+                char what[128];
+                snprintf(what, sizeof what, "%s, %s, %d lanes, %d threads", formulations[f],
+                         cases[c].integrator, lanes[k], threads[k]);
+                run_batch(model, &options, lanes[k], threads[k], of_batch);
+                same_records(single, of_batch, what);
+            }
+        }
+    lw_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +337,7 @@ int main(void)
         cmocka_unit_test(simulations_that_run_refuse_them),
         cmocka_unit_test(ordinary_steps_take_them_if_asked_to),
         cmocka_unit_test(all_decide_alike),
+        cmocka_unit_test(instances_pass_with_the_bits_of_single_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -134,6 +134,8 @@ static lw_status prepare(lwi_work *work)
     d->sigma = LWI_PUSH(arena, double, system->nrow);
     d->at = LWI_PUSH(arena, double, work->layout.nx);
     if (!d->sigma || !d->at) return LW_ERR_MEMORY;
+    // as after lwi_system_begin: workspaces of threads of a batch are not entered
+    if (system->nrow) lwi_elim_allow_inactive(system->elim, true);
     return lwi_cut_momenta_create(model, &d->tree, &d->passes,
                                   lwi_gauge_choose(model, work->options), system->length, arena,
                                   &d->momenta);
