@@ -45,10 +45,11 @@ enum { MAX_STEPS_NEAR = 1000 };
 #define MIN_ASIDE 1e-9
 #define MAX_ASIDE 1e-4
 #define MAX_ASIDE_OF_START 0.03 // from rest it is squared
+// Below this sine at the first state others are larger.
+#define SMALL_START 0.05
 // If the mechanism has barely moved, the interval to the next evaluation grows by this factor.
 #define LATER 2
-// Largest decrease of sines per radian; 0.6 to 0.8 was measured.
-#define SLOPE 0.8
+#define SLOPE LWI_CROSSING_SLOPE
 
 // Margins (formulation.h) change by at most one per radian of a joint, so margins at both ends of a step exclude a
 // singular position within it if no coordinate changes by more than this part of them [rad, m].
@@ -195,15 +196,19 @@ static bool retreats(lw_sim *sim, double t0, const double *x0, const double *x1,
     c->sampled_margin = 0;
     lwi_crossing_take_pivots(sim, begin, c->last_pivot);
     if (0.5 * (begin + sine - SLOPE * moved) > allowed) return false;
-    if (moved > LONGEST) { // to be repeated with an end at which samples within it suffice
+    // to be repeated with an end at which samples within it suffice, or from a standstill, where motions grow with the square of time,
+    // at which it has not come to a position
+    const bool still = !(c->last.rate > LWI_CROSSING_STANDSTILL), far = SLOPE * moved > begin;
+    if (moved > LONGEST || (still && far)) {
         c->retreats++;
         c->known = t0, c->near = false;
-        c->latest = t0 + 0.9 * LONGEST / moved * (c->at.t - t0);
+        const double part = still ? sqrt(0.5 * begin / (SLOPE * moved)) : 0.9 * LONGEST / moved;
+        c->latest = t0 + part * (c->at.t - t0);
         return true;
     }
     lwi_crossing_dip d;
     double position, window, after;
-    const bool found = lwi_crossing_find_dip(sim, moved, largest, &d);
+    const bool found = !still && lwi_crossing_find_dip(sim, moved, largest, &d);
     if (!(found && !d.ends) && want_falling(c, allowed) && // it falls to the end, or nearly
         lwi_crossing_estimate(sim, x1, lwi_sine_rate(s, &c->at), &after, &window)) {
         position = c->at.t + after;
@@ -311,6 +316,8 @@ static void begin_sine(lw_sim *sim, double t0, const double *x0)
     lwi_crossing_take_pivots(sim, sine, c->last_pivot);
     lwi_sine_take(&monitor->system, m, sine, &c->last);
     take_margin(c, t0 == c->margin_time ? c->margin : 0);
+    if (sine < SMALL_START && sine >= sqrt(monitor->largest))
+        lwi_crossing_find_typical(sim, t0, x0);
 }
 
 // Steps end at the latest at the next attempt to step across; INFINITY: none is planned.
@@ -520,8 +527,9 @@ lw_status lwi_sim_cross(lw_sim *sim, double limit)
     c->failed_sine = c->last.sine;
     const double first = c->nahead ? sim->t + c->ahead[0].after : c->position;
     c->again = sim->t + (1 - AGAIN) * (first - sim->t);
-    // nearer no step keeps its nodes away: ordinary steps may pass
-    if (!(AGAIN * c->failed_sine >
+    // nearer no step keeps its nodes away: ordinary steps may pass.  At a standstill nothing is predicted
+    if (c->last.rate > LWI_CROSSING_STANDSTILL &&
+        !(AGAIN * c->failed_sine >
           LWI_CROSSING_LAST * LWI_CROSSING_MIN_AT_NODE * lwi_crossing_typical(sim)))
         c->again = INFINITY;
     if (c->again > sim->t) c->known = sim->t, c->latest = c->again;

@@ -22,12 +22,19 @@
 #define LWI_CROSSING_LARGEST_GAP 1e-8
 #define LWI_CROSSING_NO_GAP 1e-12
 #define LWI_CROSSING_LARGEST_DIFFERENCE 1e-5
+/** Largest decrease of sines per radian; 0.6 to 0.8 was measured. */
+#define LWI_CROSSING_SLOPE 0.8
+/** Motions per second, in radians or lengths of the mechanism, that are round-off: rest. */
+#define LWI_CROSSING_STANDSTILL 1e-13
 /** Motion between samples within a step, in radians or lengths of the mechanism. */
 #define LWI_CROSSING_APART 0.1
 enum { LWI_CROSSING_PIECES = 64, LWI_CROSSING_SAMPLES = 11 };
 
 /** The largest sine of the run. */
 double lwi_crossing_typical(const lw_sim *sim);
+/** At the first state x, next to a position: the largest sine is that of motions along its velocities, at a
+ *  standstill its accelerations.  crossing.from is lost. */
+void lwi_crossing_find_typical(lw_sim *sim, double t, const double *x);
 /** to [ngroup] := the pivots of all groups of loops at the motion with that sine, which was computed last. */
 void lwi_crossing_take_pivots(const lw_sim *sim, double sine, double *to);
 

@@ -19,6 +19,8 @@
 #define FARTHEST LWI_CROSSING_FARTHEST
 // Largest part by which the present acceleration changes the time to a position that is left at constant rates.
 #define UNIFORM 0.25
+// Motions to both sides of a state that show the largest sine of the run.
+#define BESIDE 0.1
 // Sine, relative to the largest of the run, above which a reversal that is predicted is certain: thrice that allowed at nodes.
 #define REVERSES (3 * LWI_CROSSING_MIN_AT_NODE)
 enum { MAX_PIECES = LWI_CROSSING_PIECES };
@@ -28,6 +30,28 @@ enum { MAX_PIECES = LWI_CROSSING_PIECES };
 double lwi_crossing_typical(const lw_sim *sim)
 {
     return fmax(sqrt(sim->monitor.largest), sim->crossing.last.valid ? sim->crossing.last.sine : 0);
+}
+
+void lwi_crossing_find_typical(lw_sim *sim, double t, const double *x)
+{
+    lwi_gauss *g = &sim->passage.gauss;
+    lwi_snapshot *m = &sim->crossing.from;
+    const lwi_system *s = &sim->monitor.system;
+    m->t = t;
+    if (sim->work->formulation->observe(sim->work, t, x, sim->inputs, LW_OBSERVE_ACCELERATION, m) !=
+        LW_OK)
+        return;
+    if (!(lwi_sine_rate(s, m) > LWI_CROSSING_STANDSTILL)) {
+        memcpy(m->v, m->a, (size_t)sim->model->nbody * sizeof *m->v);
+        memcpy(m->w, m->al, (size_t)sim->model->nbody * sizeof *m->w);
+    }
+    const double rate = lwi_sine_rate(s, m);
+    if (!(rate > 0)) return;
+    for (int side = -1; side <= 1; side += 2) {
+        lwi_gauss_move(g, m, side * BESIDE / rate);
+        const double sine = lwi_sine_at(&sim->monitor, &g->moved);
+        sim->monitor.largest = fmax(sim->monitor.largest, sine * sine);
+    }
 }
 
 void lwi_crossing_take_pivots(const lw_sim *sim, double sine, double *to)
@@ -124,7 +148,12 @@ static bool accelerate(lwi_crossing_ahead *a, double growth, double sine, double
         part = // after * part + growth / 2 * (after * part)^2 = after; or that of the reversal
         square >= 0 ? 2 / (1 + sqrt(square)) : 2 / (1 - square);
     if (fabs(part - 1) < UNIFORM) return true;
+    // where the motion speeds up the window behind the position is shorter
+    const double speed = sqrt(fmax(0, square)),
+                 end = sqrt(fmax(0, square + 2 * growth * a->window));
+    const double behind = growth > 0 ? 2 * a->window / (speed + end) : INFINITY;
     a->after *= part, a->window *= part;
+    a->window = fmin(a->window, fmax(a->after, behind));
     return true;
 }
 

@@ -12,8 +12,15 @@ enum { SAMPLES = LWI_CROSSING_SAMPLES };
 // Distances of states next to a minimum, in lengths of a piece, and next to it, relative to those.
 #define BESIDE 0.02
 #define NEXT 5e-3
+// Distances from an end at one of which the pivot is smaller than there, if its minimum is between that and the next sample,
+// relative to that of samples: positions may be as near, and next to a standstill polynomials are no better than their errors.
+static const double inwards[] = {1e-4, 5e-3, 0.1};
 // Distance over which its rate is measured: next to a reversal sines grow with the square of time.
 #define FAR 0.1
+// Pivots on both sides of a reversal behind a position are below this part of that at the reversal.
+#define LOWER 0.9
+// Rates within a piece may be larger than those at its ends by this factor.
+#define UNEVEN 2
 
 // A group's pivot at the part s of the piece; INFINITY: unknown.
 static double pivot_at(lw_sim *sim, const lwi_crossing_piece *piece, int group, double s)
@@ -23,15 +30,17 @@ static double pivot_at(lw_sim *sim, const lwi_crossing_piece *piece, int group, 
     return sim->crossing.ngroup > 1 ? sim->monitor.here[group] : sine * sine;
 }
 
-// Adds a group's minimum at the part s of the piece, if it is lower than both states next to it.  At a position the pivot
-// itself is round-off, and not kept.
-static void add(lw_sim *sim, const lwi_crossing_piece *piece, int group, double s, double beside)
+// Adds a group's minimum at the part s of the piece, if it is lower than both states next to it, and than `limit`.  At a
+// position the pivot itself is round-off, and not kept.
+static void add(lw_sim *sim, const lwi_crossing_piece *piece, int group, double s, double beside,
+                double limit)
 {
     lwi_crossing *c = &sim->crossing;
     double pivot = INFINITY;
     if (!(s > 0 && s < 1)) return;
     for (int i = -1; i <= 1; i++)
         pivot = fmin(pivot, pivot_at(sim, piece, group, s + i * NEXT * beside));
+    if (!(pivot < limit)) return;
     const double before = pivot_at(sim, piece, group, s - beside);
     const double after = pivot_at(sim, piece, group, s + beside);
     if (!(pivot < fmin(before, after) && fmax(before, after) < INFINITY)) return;
@@ -43,42 +52,43 @@ static void add(lw_sim *sim, const lwi_crossing_piece *piece, int group, double 
         (lwi_crossing_minimum){.group = group, .at = s, .pivot = pivot, .slope = sqrt(far) / FAR};
 }
 
-// The sum of products of the speeds of a group's joints at the part s of the piece with those where it begins.
-static double speeds_along(lw_sim *sim, const lwi_crossing_piece *piece, int group, double s)
+// gauss.node := the motion at the part s of the piece, with velocities; false: unknown.
+static bool observe_at(lw_sim *sim, const lwi_crossing_piece *piece, double s)
 {
     const lwi_crossing *c = &sim->crossing;
-    const lwi_monitor *monitor = &sim->monitor;
     lwi_gauss *g = &sim->passage.gauss;
-    double sum = 0;
     g->node.t = piece->t + s * piece->h;
     lwi_gauss_polynomial(&g->rule6, g->work->layout.nx, piece->h, s, piece->x0, piece->rate, c->y);
-    if (g->work->formulation->observe(g->work, g->node.t, c->y, sim->inputs, LW_OBSERVE_TWIST,
-                                      &g->node) != LW_OK)
-        return NAN;
-    if (s == 0) memcpy(c->speed, g->node.qd, (size_t)sim->model->nv * sizeof *c->speed);
+    return g->work->formulation->observe(g->work, g->node.t, c->y, sim->inputs, LW_OBSERVE_TWIST,
+                                         &g->node) == LW_OK;
+}
+
+// The sum of products of the speeds of a group's joints at gauss.node with those in crossing.speed.
+static double speeds_along(const lw_sim *sim, int group)
+{
+    const lwi_monitor *monitor = &sim->monitor;
+    const double *qd = sim->passage.gauss.node.qd, *from = sim->crossing.speed;
+    double sum = 0;
     for (int j = 0; j < sim->model->njoint; j++) {
         const int edge = monitor->system.joint_edge[j];
         const lwi_joint *joint = &sim->model->joint[j];
         if (edge < 0 || monitor->group[edge] != group) continue;
-        for (int i = joint->iv; i < joint->iv + joint->type->nv; i++)
-            sum += c->speed[i] * g->node.qd[i];
+        for (int i = joint->iv; i < joint->iv + joint->type->nv; i++) sum += from[i] * qd[i];
     }
     return sum;
 }
 
-// The part of the piece at which a group reverses; false: it does not.
-static bool find_reversal(lw_sim *sim, const lwi_crossing_piece *piece, int group, double *reversal)
+// The part of the piece at which a group that reverses does so.
+static double find_reversal(lw_sim *sim, const lwi_crossing_piece *piece, int group)
 {
     enum { HALVES = 30 };
     double begin = 0, end = 1;
-    if (!(speeds_along(sim, piece, group, 0) > 0) || !(speeds_along(sim, piece, group, 1) < 0))
-        return false;
     for (int i = 0; i < HALVES; i++) {
         const double middle = 0.5 * (begin + end);
-        *(speeds_along(sim, piece, group, middle) > 0 ? &begin : &end) = middle;
+        const bool before = observe_at(sim, piece, middle) && speeds_along(sim, group) > 0;
+        *(before ? &begin : &end) = middle;
     }
-    *reversal = 0.5 * (begin + end);
-    return true;
+    return 0.5 * (begin + end);
 }
 
 // The part between begin and end at which a group's pivot, which first falls, is smallest: golden sections.
@@ -100,17 +110,84 @@ static double smallest_between(lw_sim *sim, const lwi_crossing_piece *piece, int
     return 0.5 * (begin + end);
 }
 
-// Is the sample i of a group no larger than its neighbours?  *at: the part of the piece where the parabola through them
-// is smallest.
-static bool is_smallest(const lwi_crossing *c, int group, int i, double *at)
+// Is the sample i of a group no larger than its neighbours?
+static bool is_smallest(const lwi_crossing *c, int group, int i)
 {
-    const int n = c->ngroup, middle = i == 0 ? 1 : i == SAMPLES ? SAMPLES - 1 : i;
-    const double *p = c->sample + i * n + group, *m = c->sample + middle * n + group;
-    if ((i > 0 && p[-n] < *p) || (i < SAMPLES && p[n] <= *p)) return false;
-    const double bend = m[-n] - 2 * *m + m[n];
-    if (!(bend > 0)) return false;
-    *at = (middle + 0.5 * (m[-n] - m[n]) / bend) / SAMPLES;
-    return fabs(*at * SAMPLES - i) < 1; // roughly
+    const int n = c->ngroup;
+    const double *p = c->sample + i * n + group;
+    return !(i > 0 && p[-n] < *p) && !(i < SAMPLES && p[n] <= *p);
+}
+
+// The minimum next to the sample i, which is the smallest: parabolas from that through its neighbours on.
+static void add_near(lw_sim *sim, const lwi_crossing_piece *piece, int group, int i)
+{
+    const lwi_crossing *c = &sim->crossing;
+    const int n = c->ngroup;
+    const double *p = c->sample + i * n + group;
+    const double bend = p[-n] - 2 * *p + p[n];
+    if (!(bend > 0)) return;
+    double at = (i + 0.5 * (p[-n] - p[n]) / bend) / SAMPLES;
+    if (lwi_crossing_narrow(sim, piece, n > 1 ? group : -1, 0, &at))
+        add(sim, piece, group, at, BESIDE, INFINITY);
+}
+
+// The minimum between the begin or the end of the piece and the next sample, where the smallest one is the outer: a motion
+// from a standstill has a position soon after it, and none is before.
+static void add_at_end(lw_sim *sim, const lwi_crossing_piece *piece, int group, bool end)
+{
+    const lwi_crossing *c = &sim->crossing;
+    const double apart = 1.0 / SAMPLES;
+    const double there = c->sample[(end ? SAMPLES * c->ngroup : 0) + group];
+    bool falls = false;
+    for (int i = 0; i < LWI_COUNT(inwards) && !falls; i++) {
+        const double s = inwards[i] * apart;
+        falls = pivot_at(sim, piece, group, end ? 1 - s : s) < there;
+    }
+    if (!falls) return;
+    const double at = smallest_between(sim, piece, group, end ? 1 - apart : 0, end ? 1 : apart);
+    add(sim, piece, group, at, fmin(BESIDE, 0.5 * (end ? 1 - at : at)), INFINITY);
+}
+
+// Minima of a group that reverses: on both sides of the reversal if it passes a position, which it then does twice; else at
+// the reversal.
+static void add_beside_reversal(lw_sim *sim, const lwi_crossing_piece *piece, int group)
+{
+    lwi_crossing *c = &sim->crossing;
+    const int n = c->nminimum;
+    const double reversal = find_reversal(sim, piece, group);
+    const double limit = LOWER * pivot_at(sim, piece, group, reversal);
+    for (int side = 0; side < 2; side++) {
+        const double at =
+            smallest_between(sim, piece, group, side ? reversal : 0, side ? 1 : reversal);
+        add(sim, piece, group, at, fmin(BESIDE, 0.5 * fabs(at - reversal)), limit);
+    }
+    if (c->nminimum > n) return;
+    add(sim, piece, group, reversal, BESIDE, INFINITY);
+    if (c->nminimum > n) c->minimum[n].reverses = true;
+}
+
+// c->small := groups that may have a small sine on the piece, by samples; c->reversing: those of them that reverse on it.
+static void find_groups(lw_sim *sim, const lwi_crossing_piece *piece)
+{
+    lwi_crossing *c = &sim->crossing;
+    const lwi_system *s = &sim->monitor.system;
+    const lwi_snapshot *m = &sim->passage.gauss.node;
+    double rate = 0;
+    bool known = observe_at(sim, piece, 0);
+    if (known) {
+        memcpy(c->speed, m->qd, (size_t)sim->model->nv * sizeof *c->speed);
+        rate = lwi_sine_rate(s, m);
+    }
+    known = known && observe_at(sim, piece, 1);
+    rate = known ? fmax(rate, lwi_sine_rate(s, m)) : INFINITY;
+    const double reach = LWI_CROSSING_SLOPE * UNEVEN * rate * piece->h / SAMPLES;
+    const double largest = LWI_CROSSING_WINDOW * lwi_crossing_typical(sim) + reach;
+    for (int k = 0; k < c->ngroup; k++) {
+        double smallest = INFINITY;
+        for (int i = 0; i <= SAMPLES; i++) smallest = fmin(smallest, c->sample[i * c->ngroup + k]);
+        c->small[k] = sqrt(smallest) <= largest;
+        c->reversing[k] = known && c->small[k] && speeds_along(sim, k) < 0;
+    }
 }
 
 void lwi_crossing_find_minima(lw_sim *sim, const lwi_crossing_piece *piece)
@@ -122,23 +199,14 @@ void lwi_crossing_find_minima(lw_sim *sim, const lwi_crossing_piece *piece)
         lwi_crossing_sine(sim, piece, (double)i / SAMPLES, &sine);
         lwi_crossing_take_pivots(sim, sine, c->sample + i * c->ngroup);
     }
+    find_groups(sim, piece);
     for (int k = 0; k < c->ngroup; k++) {
-        double at, reversal;
-        // at a reversal, or on both sides of it
-        if (find_reversal(sim, piece, k, &reversal)) {
-            const int n = c->nminimum;
-            add(sim, piece, k, reversal, BESIDE);
-            if (c->nminimum > n) continue;
-            for (int side = 0; side < 2; side++) {
-                at = smallest_between(sim, piece, k, side ? reversal : 0, side ? 1 : reversal);
-                add(sim, piece, k, at, fmin(BESIDE, 0.5 * fabs(at - reversal)));
-            }
-            continue;
-        }
-        for (int i = 0; i <= SAMPLES; i++)
-            if (is_smallest(c, k, i, &at) &&
-                lwi_crossing_narrow(sim, piece, c->ngroup > 1 ? k : -1, 0, &at))
-                add(sim, piece, k, at, BESIDE);
+        if (c->reversing[k]) add_beside_reversal(sim, piece, k);
+        if (c->reversing[k] || !c->small[k]) continue;
+        if (is_smallest(c, k, 0)) add_at_end(sim, piece, k, false);
+        for (int i = 1; i < SAMPLES; i++)
+            if (is_smallest(c, k, i)) add_near(sim, piece, k, i);
+        if (is_smallest(c, k, SAMPLES)) add_at_end(sim, piece, k, true);
     }
 }
 
@@ -169,7 +237,8 @@ bool lwi_crossing_count_passed(lw_sim *sim, lwi_crossing_path *path)
         const lwi_crossing_piece *piece = &path->piece[i];
         lwi_crossing_find_minima(sim, piece);
         for (int k = 0; k < c->nminimum; k++)
-            if (c->minimum[k].pivot < LWI_CROSSING_PASSED * sim->monitor.largest)
+            if (!c->minimum[k].reverses &&
+                c->minimum[k].pivot < LWI_CROSSING_PASSED * sim->monitor.largest)
                 path->passed[path->npassed++] = piece->t + c->minimum[k].at * piece->h;
     }
     return !ends_in_front(sim);

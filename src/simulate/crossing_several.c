@@ -26,6 +26,8 @@ enum { LENGTHS = 12, BEGINS = 48 };
 // Where none of these is accurate nodes may come nearer by this factor, and have sines smaller by it: positions that are passed
 // slowly, next to a reversal or while other loops move fast.  Round-off of nodes shows in the difference of both rules.
 #define LAST LWI_CROSSING_LAST
+// Sines at nodes of a step that begins nearer, relative to that where it begins.
+#define AS_BEGIN 0.5
 // The first position is so many windows ahead that another attempt may follow, nearer to it.
 #define EARLY 0.6
 // The largest difference of both rules with which a path shows whether a minimum is regular.
@@ -38,6 +40,8 @@ lw_status lwi_crossing_create_groups(lw_sim *sim)
     const int n = c->ngroup = sim->monitor.ngroup > 1 ? sim->monitor.ngroup : 1;
     c->wanted = LWI_PUSH(arena, bool, n);
     c->regular = LWI_PUSH(arena, bool, n);
+    c->small = LWI_PUSH(arena, bool, n);
+    c->reversing = LWI_PUSH(arena, bool, n);
     const int largest = (LWI_CROSSING_SAMPLES + 2) * n; // on a piece
     c->minimum = LWI_PUSH(arena, lwi_crossing_minimum, largest);
     c->room = 4 * largest;
@@ -49,8 +53,9 @@ lw_status lwi_crossing_create_groups(lw_sim *sim)
     c->path.passed = LWI_PUSH(arena, double, 2 * largest); // two pieces
     c->best.passed = LWI_PUSH(arena, double, 2 * largest);
     c->speed = LWI_PUSH(arena, double, sim->model->nv);
-    if (!c->wanted || !c->regular || !c->minimum || !c->ahead || !c->pivot || !c->sample ||
-        !c->at_pivot || !c->last_pivot || !c->path.passed || !c->best.passed || !c->speed)
+    if (!c->wanted || !c->regular || !c->small || !c->reversing || !c->minimum || !c->ahead ||
+        !c->pivot || !c->sample || !c->at_pivot || !c->last_pivot || !c->path.passed ||
+        !c->best.passed || !c->speed)
         return LW_ERR_MEMORY;
     for (int k = 0; k < n; k++) c->wanted[k] = true;
     return LW_OK;
@@ -190,10 +195,10 @@ static bool keep_if_better(lw_sim *sim)
     lwi_crossing_path *path = &c->path;
     if (!(path->estimate < LWI_CROSSING_LARGEST_DIFFERENCE)) return false;
     if (!find_gaps(sim) || !(path->gap <= LWI_CROSSING_LARGEST_GAP)) return false;
+    if (!(path->estimate < c->best.estimate) || !lwi_crossing_count_passed(sim, path)) return false;
     // a run that has no step across stops or leaves its branch
-    const double limit = is_early(c) ? lwi_crossing_accepted(&sim->options) : INFINITY;
-    if (!(path->estimate < fmin(limit, c->best.estimate))) return false;
-    if (!lwi_crossing_count_passed(sim, path)) return false;
+    const double accepted = lwi_crossing_accepted(&sim->options);
+    if ((is_early(c) || path->npassed == 0) && !(path->estimate < accepted)) return false;
     lwi_crossing_keep_path(c);
     return true;
 }
@@ -240,11 +245,13 @@ bool lwi_crossing_across_several(lw_sim *sim, double rate, double limit)
     if (!(c->best.estimate < INFINITY))
         try_lengths(sim, fmin(LONGER * reach(c), latest), latest, NEARER, END, node);
     if (c->best.estimate < INFINITY || is_early(c)) return c->best.estimate < INFINITY;
+    // nodes need not keep farther away than the state from which the step begins
+    const double last = fmin(LAST * node, AS_BEGIN * c->last.sine / lwi_crossing_typical(sim));
     // ends keep as far as with NEARER, or come as near as nodes
-    try_lengths(sim, fmin(reach(c), latest), latest, LAST, END * NEARER / LAST, LAST * node);
+    try_lengths(sim, fmin(reach(c), latest), latest, LAST, END * NEARER / LAST, last);
     double longest = fmin(reach(c), latest);
     for (int i = 0; i < 2 && !(c->best.estimate < enough); i++) {
-        try_lengths(sim, longest, latest, LAST, END, LAST * node);
+        try_lengths(sim, longest, latest, LAST, END, last);
         longest *= pow(SHORTER, LENGTHS);
     }
     return c->best.estimate < INFINITY;

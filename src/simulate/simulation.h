@@ -179,16 +179,18 @@ typedef struct lwi_crossing_minimum {
     int group;
     double at, pivot; ///< part of the piece; smallest pivot next to it
     double slope;     ///< of the sine next to it, per piece
+    bool reverses;    ///< the group reverses there, and passes no position
 } lwi_crossing_minimum;
 
 /** Steps across singular positions (crossing.c; crossing.h for what its parts share). */
 typedef struct lwi_crossing {
     bool active;
-    lwi_sine last;    ///< of an accepted state
-    int ngroup;       ///< groups of loops that share no joint, at least 1
-    bool *wanted;     ///< [ngroup] groups with positions to be estimated
-    bool *regular;    ///< [ngroup] groups of which the sine falls to a minimum that is no position
-    int nahead, room; ///< positions found; at most
+    lwi_sine last; ///< of an accepted state
+    int ngroup;    ///< groups of loops that share no joint, at least 1
+    bool *wanted;  ///< [ngroup] groups with positions to be estimated
+    bool *regular; ///< [ngroup] groups of which the sine falls to a minimum that is no position
+    bool *small, *reversing;   ///< [ngroup] scratch: on a piece
+    int nahead, room;          ///< positions found; at most
     lwi_crossing_ahead *ahead; ///< in the order of time
     int nminimum;
     lwi_crossing_minimum *minimum; ///< scratch

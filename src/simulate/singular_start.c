@@ -36,8 +36,7 @@
 #define BALANCED 1e-9
 // Sines below this are at the position: no formulation begins there.
 #define AT 1e-6
-// Motions per second, in radians or lengths of the mechanism, that are round-off: rest.
-#define REST 1e-13
+#define REST LWI_CROSSING_STANDSTILL
 
 // ---------------------------------------------------------------------------------------- branches
 
