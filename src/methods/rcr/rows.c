@@ -9,6 +9,7 @@
 #include "methods/rcr/rcr.h"
 
 #include "base/assert.h"
+#include "base/pair.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,12 +19,23 @@
 // Four partial sums, to shorten the chain of dependent additions.
 INLINED double dot(int n, const double *a, const double *b)
 {
-    double sum[4] = {0}, rest = 0;
+    lwi_pair sum[2] = {{0, 0}, {0, 0}};
+    double rest = 0;
     int i = 0;
     for (; i + 4 <= n; i += 4)
-        for (int l = 0; l < 4; l++) sum[l] += a[i + l] * b[i + l];
+        for (int l = 0; l < 2; l++)
+            sum[l] += lwi_pair_load(a + i + 2 * l) * lwi_pair_load(b + i + 2 * l);
     for (; i < n; i++) rest += a[i] * b[i];
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]) + rest;
+    return (sum[0][0] + sum[0][1]) + (sum[1][0] + sum[1][1]) + rest;
+}
+
+// a -= share b
+INLINED void subtract(int n, double share, const double *b, double *a)
+{
+    int i = 0;
+    for (; i + 2 <= n; i += 2)
+        lwi_pair_store(a + i, lwi_pair_load(a + i) - share * lwi_pair_load(b + i));
+    for (; i < n; i++) a[i] -= share * b[i];
 }
 
 static void swap_rows(int n, double *a, double *b)
@@ -50,7 +62,7 @@ INLINED void take_out(int i, int n, int columns, int stride, double *G, bool squ
     for (int j = i + 1; j < n; j++) {
         double *other = G + (size_t)j * (size_t)stride;
         const double share = dot(columns, row, other);
-        for (int m = 0; m < columns; m++) other[m] -= share * row[m];
+        subtract(columns, share, row, other);
         c[pick[j]] = share;
         if (!squared) continue;
         square[j].now -= share * share;
