@@ -161,21 +161,6 @@ static bool closes_within(const search *s, int j, int plane)
     return s->plane[j] == plane && component_of(s, joint->body1) == component_of(s, joint->body2);
 }
 
-lw_status lwi_planar_rows(const lw_model *model, const lw_allocator *allocator, int *count)
-{
-    lwi_arena arena;
-    search s = {.model = model};
-    *count = 0;
-    lwi_arena_init(&arena, allocator);
-    const bool room = find_planes(&s, &arena);
-    for (int p = 0; p < s.count && room; p++) {
-        find_components(&s, p);
-        for (int i = 0; i < model->nloop; i++) *count += 3 * closes_within(&s, model->loop[i], p);
-    }
-    lwi_arena_free(&arena);
-    return room ? LW_OK : LW_ERR_MEMORY;
-}
-
 // ---------------------------------------------------------------------------------------- reactions
 
 // Components of W in the axes of F1: forces along n, torques across it.
@@ -221,21 +206,24 @@ static void mark_loop(const search *s, int j, int *skip, unsigned char *undeterm
     }
 }
 
-lw_status lwi_planar_undetermined(const lw_model *model, const lw_allocator *allocator,
-                                  unsigned char *undetermined)
+lw_status lwi_planar_rows(const lw_model *model, const lw_allocator *allocator, int *count,
+                          unsigned char *undetermined)
 {
     lwi_arena arena;
     search s = {.model = model};
+    *count = 0;
     lwi_arena_init(&arena, allocator);
     int *skip = LWI_PUSH(&arena, int, model->nnode);
     const bool room = skip && find_planes(&s, &arena);
-    memset(undetermined, 0, (size_t)model->njoint);
+    if (undetermined) memset(undetermined, 0, (size_t)model->njoint);
     for (int k = 0; k < model->nnode && room; k++) skip[k] = k;
     for (int p = 0; p < s.count && room; p++) {
         find_components(&s, p);
-        for (int i = 0; i < model->nloop; i++)
-            if (closes_within(&s, model->loop[i], p))
-                mark_loop(&s, model->loop[i], skip, undetermined);
+        for (int i = 0; i < model->nloop; i++) {
+            if (!closes_within(&s, model->loop[i], p)) continue;
+            *count += 3;
+            if (undetermined) mark_loop(&s, model->loop[i], skip, undetermined);
+        }
     }
     lwi_arena_free(&arena);
     return room ? LW_OK : LW_ERR_MEMORY;

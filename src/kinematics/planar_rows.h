@@ -10,12 +10,10 @@
  *  rows of every part of the mechanism have their generic rank there (planar_rows.c).
  *  @param count  out: a lower bound of the dependent rows of the mechanism; loops in more than a few planes, and those of
  *                bodies that move in parallel planes for other reasons, are not counted
+ *  @param undetermined  out, [njoint] as in lwi_snapshot: components of reactions that are not unique where no other rows
+ *                depend; NULL: not wanted
  *  @return LW_ERR_MEMORY */
-lw_status lwi_planar_rows(const lw_model *model, const lw_allocator *allocator, int *count);
-/** Components of reactions that are not unique where no other rows depend.
- *  @param undetermined  out, [njoint] as in lwi_snapshot
- *  @return LW_ERR_MEMORY */
-lw_status lwi_planar_undetermined(const lw_model *model, const lw_allocator *allocator,
-                                  unsigned char *undetermined);
+lw_status lwi_planar_rows(const lw_model *model, const lw_allocator *allocator, int *count,
+                          unsigned char *undetermined);
 
 #endif

@@ -236,7 +236,7 @@ static lw_status largest_rank(const lwi_system *s, int full, lwi_arena *scratch,
     int planar = 0;
     *largest = full;
     if (!(lwi_elim_pivots(s->elim).min > FAR_FROM_SINGULAR)) return LW_OK;
-    if (s->start_rank < full) TRY(lwi_planar_rows(s->model, &scratch->allocator, &planar));
+    if (s->start_rank < full) TRY(lwi_planar_rows(s->model, &scratch->allocator, &planar, NULL));
     if (s->start_rank == s->nrow - planar) *largest = s->start_rank;
     return LW_OK;
 }

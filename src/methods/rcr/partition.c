@@ -49,12 +49,13 @@ typedef struct rank_search {
     lwi_cut *cut;
     lwi_tree_work *tree;
     const lw_allocator *allocator;
-    double *q, *du, *still; // [tree_nq], [tree_nv] each
-    double *nearby;         // [NEARBY][tree_nq] configurations near the start
-    double *closed;         // [tree_nq] the last configuration that was closed
-    int *max_rank;          // [nnode] the largest rank found
-    unsigned char *chosen;  // [tree_nv] the partition at the start
-    double t;               // of the configuration
+    double *q, *du, *still;      // [tree_nq], [tree_nv] each
+    double *nearby;              // [NEARBY][tree_nq] configurations near the start
+    double *closed;              // [tree_nq] the last configuration that was closed
+    int *max_rank;               // [nnode] the largest rank found
+    unsigned char *chosen;       // [tree_nv] the partition at the start
+    unsigned char *undetermined; // [njoint] where only rows of loops in planes depend
+    double t;                    // of the configuration
     lw_error *error;
 } rank_search;
 
@@ -186,7 +187,7 @@ static lw_status know_generic(const rank_search *l, bool *known)
     const int lost = l->cut->m - lwi_rcr_rank(l->e);
     *known = false;
     if (!(fmin(l->e->min_row, l->e->min_pivot) > FAR_FROM_SINGULAR)) return LW_OK;
-    if (lost > 0) TRY(lwi_planar_rows(l->e->model, l->allocator, &planar));
+    if (lost > 0) TRY(lwi_planar_rows(l->e->model, l->allocator, &planar, l->undetermined));
     *known = lost == planar;
     return LW_OK;
 }
@@ -275,8 +276,10 @@ lw_status lwi_rcr_find_ranks(lwi_rcr *e, lwi_cut *cut, lwi_tree_work *tree, lwi_
                      .still = LWI_PUSH(arena, double, e->model->tree_nv),
                      .max_rank = LWI_PUSH(arena, int, e->model->nnode),
                      .chosen = LWI_PUSH(arena, unsigned char, e->model->tree_nv),
+                     .undetermined = LWI_PUSH(arena, unsigned char, e->model->njoint),
                      .error = error};
-    if (!l.q || !l.nearby || !l.closed || !l.du || !l.still || !l.max_rank || !l.chosen)
+    if (!l.q || !l.nearby || !l.closed || !l.du || !l.still || !l.max_rank || !l.chosen ||
+        !l.undetermined)
         return LW_ERR_MEMORY;
     int start_rank = 0;
     size_t reserve = 0;
@@ -289,7 +292,8 @@ lw_status lwi_rcr_find_ranks(lwi_rcr *e, lwi_cut *cut, lwi_tree_work *tree, lwi_
         status = lwi_shared_keep_ranks(shared, e->model, cut->m - start_rank, redundant, &closed);
     }
     if (status == LW_OK && lwi_rcr_rank(e) < cut->m) // redundant rows
-        status = lwi_rcr_reactions_create(e->model, tree, known, arena, reactions);
+        status = lwi_rcr_reactions_create(e->model, tree, known ? l.undetermined : NULL, arena,
+                                          reactions);
     memcpy(tree->joint_q, e->model->q0, (size_t)e->model->nq * sizeof(double));
     if (status == LW_OK) status = try_choices(&l, known, &reserve);
     lwi_release(l.allocator, e->pool);

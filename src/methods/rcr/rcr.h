@@ -221,10 +221,12 @@ void lwi_rcr_rotors_impulses(const lwi_rcr *e, int loop, const double *qd, doubl
 
 /** Memory, and which components of reactions are not unique at the configuration of the tree, which is closed
  *  to round-off.
- *  @param planar  no rows depend but those of loops in planes (kinematics/planar_rows.h)
+ *  @param planar  [njoint] those, if no rows depend but those of loops in planes (kinematics/planar_rows.h); NULL: they
+ *                 are to be found
  *  @return LW_ERR_MEMORY */
-lw_status lwi_rcr_reactions_create(const lw_model *model, const lwi_tree_work *tree, bool planar,
-                                   lwi_arena *arena, lwi_rcr_reactions **reactions);
+lw_status lwi_rcr_reactions_create(const lw_model *model, const lwi_tree_work *tree,
+                                   const unsigned char *planar, lwi_arena *arena,
+                                   lwi_rcr_reactions **reactions);
 /** Reactions of all joints that are not rigidly merged, with minimum norm over forces [N], torques [N m] and
  *  multipliers of couplings.  After lwi_tree_newton_euler, with tree->wrench
  *  that of the loads.  @return false if numbers are not finite */

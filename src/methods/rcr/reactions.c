@@ -3,7 +3,6 @@
 // Reactions lambda of all joints balance the remaining forces f on the bodies, J' lambda = f.  Those of minimum
 // norm over the rows of all joints and couplings, and which components are unique: system/min_norm.h.
 #include "base/assert.h"
-#include "kinematics/planar_rows.h"
 #include "methods/rcr/rcr.h"
 #include "system/min_norm.h"
 #include "system/system.h"
@@ -100,8 +99,9 @@ static void find_undetermined(const lw_model *model, lwi_rcr_reactions *r, const
     }
 }
 
-lw_status lwi_rcr_reactions_create(const lw_model *model, const lwi_tree_work *tree, bool planar,
-                                   lwi_arena *arena, lwi_rcr_reactions **out)
+lw_status lwi_rcr_reactions_create(const lw_model *model, const lwi_tree_work *tree,
+                                   const unsigned char *planar, lwi_arena *arena,
+                                   lwi_rcr_reactions **out)
 {
     const int count = count_of(model);
     const lwi_motion motion = lwi_cut_motion(tree);
@@ -126,7 +126,7 @@ lw_status lwi_rcr_reactions_create(const lw_model *model, const lwi_tree_work *t
     const lwi_plan_graph graph = {.nbody = model->nnode, .nedge = count, .edge = edge};
     TRY(lwi_min_norm_create(&graph, false, arena, &r->min_norm));
     if (planar)
-        TRY(lwi_planar_undetermined(model, &arena->allocator, r->undetermined));
+        memcpy(r->undetermined, planar, (size_t)model->njoint);
     else if (factor(model, r, 0, &motion))
         find_undetermined(model, r, &motion);
     *out = r;
