@@ -529,6 +529,7 @@ static lw_status build_graphs(lwi_codegen_writer *w, lwi_arena *arena, lw_codege
         if (g->failed) return LW_ERR_MEMORY;
         lwi_codegen_graph_live(g);
         if (w->shapes) TRY(find_repeats(w, i, arena, error));
+        if (w->shapes) g->lanes = w->lanes;
         if (!counts) continue;
         const lwi_operations n = lwi_codegen_graph_operations(g);
         counts[i] = (lw_codegen_count){.function = lwi_codegen_names[i],

@@ -89,6 +89,7 @@ typedef struct lwi_codegen_graph {
     bool scalar[LWI_GRAPH_ARRAYS];       ///< a number: an array for vectors alone
     bool result[LWI_GRAPH_ARRAYS];       ///< an output, perhaps an input, too
     int narray;
+    int lanes; ///< so many sines and cosines of angles that are inputs are evaluated together; 0: each alone
     bool failed; ///< an allocation failed; later values are invalid
 } lwi_codegen_graph;
 
@@ -156,6 +157,8 @@ lwi_codegen_graph_operations(const lwi_codegen_graph *graph); ///< after lwi_cod
  *  each; all inputs are read before the first output is written.  After lwi_codegen_graph_live.
  *  @param type  of the values: "double", "float", or "real", a vector of doubles */
 void lwi_codegen_graph_print(lwi_codegen_graph *graph, const char *type, FILE *file);
+/** Will some be evaluated together, by the functions of lwi_codegen_pack_types?  After lwi_codegen_graph_live. */
+bool lwi_codegen_graph_packs(const lwi_codegen_graph *graph);
 /** The macro of checks. */
 void lwi_codegen_print_check(FILE *file);
 /** Prints the function that LWI_OP_SELECT calls.  @param type  with specifiers: "static inline double" */

@@ -280,7 +280,8 @@ void lwi_codegen_pack_types(FILE *file, const lwi_codegen_writer *w)
 {
     bool any = false;
     for (int i = 0; i < LW_CODEGEN_COUNT; i++)
-        any = any || (w->repeats[i] && lwi_repeats_packed(w->repeats[i]));
+        any = any || (w->repeats[i] ? lwi_repeats_packed(w->repeats[i])
+                                    : lwi_codegen_graph_packs(&w->graph[i]));
     if (!any) return;
     fputs("#define INLINE static inline __attribute__((always_inline))\n", file);
     for (int width = 2; width <= w->lanes; width *= 2) print_pack_type(file, w, width);

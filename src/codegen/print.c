@@ -20,7 +20,9 @@ typedef struct printer {
     int *first;                    // first output of a value, -1: none
     int *next;                     // next output of the same value
     int *first_check, *next_check; // the same of checks
+    bool *known;                   // it is printed before the others
     int column;
+    bool failed; // of memory
 } printer;
 
 // ------------------------------------------------------------------------------------------- words
@@ -242,6 +244,122 @@ static void print_inputs(printer *p)
     }
 }
 
+// ------------------------------------------------------------------------------- sines and cosines
+
+// An angle, and the values of which it is the operand; -1: there is none.
+typedef struct circle {
+    int32_t angle, sine, cosine;
+} circle;
+
+static bool is_simple(const lwi_codegen_graph *g, int32_t i)
+{
+    return g->vertex[i].op == LWI_OP_INPUT || g->vertex[i].op == LWI_OP_LITERAL;
+}
+
+// An input, or an operation on inputs and literals: it is known before all other values.
+static bool is_early(const lwi_codegen_graph *g, int32_t i)
+{
+    const lwi_vertex *v = &g->vertex[i];
+    return v->op == LWI_OP_INPUT ||
+           (v->op >= LWI_OP_ADD && v->op <= LWI_OP_NEG && is_simple(g, v->a) && is_simple(g, v->b));
+}
+
+static bool is_circle(const lwi_vertex *v)
+{
+    return v->uses > 0 && (v->op == LWI_OP_SIN || v->op == LWI_OP_COS);
+}
+
+// In the order of the first sine or cosine of each angle.
+static int list_circles(const lwi_codegen_graph *g, circle *list)
+{
+    int n = 0;
+    for (int i = 0; i < g->nvertex; i++) {
+        const lwi_vertex *v = &g->vertex[i];
+        if (!is_circle(v) || !is_early(g, v->a)) continue;
+        int k = n - 1;
+        while (k >= 0 && list[k].angle != v->a) k--;
+        if (k < 0) list[k = n++] = (circle){v->a, -1, -1};
+        if (v->op == LWI_OP_SIN)
+            list[k].sine = i;
+        else
+            list[k].cosine = i;
+    }
+    return n;
+}
+
+static int count_circles(const lwi_codegen_graph *g)
+{
+    int n = 0;
+    for (int i = 0; i < g->nvertex; i++)
+        n += is_circle(&g->vertex[i]) && is_early(g, g->vertex[i].a);
+    return n;
+}
+
+bool lwi_codegen_graph_packs(const lwi_codegen_graph *g)
+{
+    return g->lanes > 0 && count_circles(g) > 2;
+}
+
+static void print_lanes(const printer *p, const circle *c, int width, int number, bool sine)
+{
+    bool any = false;
+    for (int i = 0; i < width; i++) any |= (sine ? c[i].sine : c[i].cosine) >= 0;
+    if (!any) return;
+    fprintf(p->file, "    const pack%d %s%d = pack%d_%s(angle%d);\n", width,
+            sine ? "sine" : "cosine", number, width, sine ? "sin" : "cos", number);
+    for (int i = 0; i < width; i++) {
+        const int32_t value = sine ? c[i].sine : c[i].cosine;
+        if (value < 0) continue;
+        p->known[value] = true;
+        fprintf(p->file, "    const double t%d = %s%d[%d];\n", (int)value, sine ? "sine" : "cosine",
+                number, i);
+    }
+}
+
+// Angles that are no inputs have names here.
+static void print_angles(printer *p, const circle *c, int width, int number)
+{
+    char left[60], name[32];
+    for (int i = 0; i < width; i++) {
+        const int32_t a = c[i].angle;
+        if (p->graph->vertex[a].op == LWI_OP_INPUT || p->known[a]) continue;
+        name_of(p->graph, a, name, sizeof name);
+        snprintf(left, sizeof left, "const double %s", name);
+        p->size[a] = 1;
+        p->known[a] = true;
+        statement(p, left, a);
+    }
+    fprintf(p->file, "    const pack%d angle%d = {", width, number);
+    for (int i = 0; i < width; i++) {
+        name_of(p->graph, c[i].angle, name, sizeof name);
+        fprintf(p->file, "%s%s", i ? ", " : "", name);
+    }
+    fputs("};\n", p->file);
+}
+
+// In packs of lanes, half of them, ... 2; the last of an uneven number stays where it is.
+static void print_circles(printer *p)
+{
+    const lwi_codegen_graph *g = p->graph;
+    if (strcmp(p->type, "double") != 0 || !lwi_codegen_graph_packs(g)) return;
+    const int count = count_circles(g);
+    circle *list = lwi_allocate(g->allocator, (size_t)count * sizeof *list);
+    if (!list) {
+        p->failed = true;
+        return;
+    }
+    int n = list_circles(g, list), number = 0;
+    const circle *next = list;
+    for (int width = g->lanes; width >= 2; width /= 2)
+        for (; n >= width; n -= width, next += width) {
+            print_angles(p, next, width, number);
+            print_lanes(p, next, width, number, true);
+            print_lanes(p, next, width, number, false);
+            number++;
+        }
+    lwi_release(g->allocator, list);
+}
+
 // `array[entry] = value;` for all outputs of value i
 static void print_outputs(printer *p, int32_t i)
 {
@@ -292,7 +410,7 @@ static void print_values(printer *p)
             lwi_codegen_print_name(p->file, g->note[note - 1].text);
             fputc('\n', p->file);
         }
-        if (named) {
+        if (named && !p->known[i]) {
             name_of(g, i, name, sizeof name);
             snprintf(left, sizeof left, "const %s %s", p->type, name);
             statement(p, left, i);
@@ -350,10 +468,13 @@ void lwi_codegen_graph_print(lwi_codegen_graph *g, const char *type, FILE *file)
     const size_t n = (size_t)g->nvertex;
     p.size =
         lwi_allocate(g->allocator, (3 * n + (size_t)(g->noutput + g->ncheck)) * sizeof *p.size);
-    if (!p.size) {
+    p.known = p.size ? lwi_allocate(g->allocator, n * sizeof *p.known) : NULL;
+    if (!p.known) {
+        lwi_release(g->allocator, p.size);
         g->failed = true;
         return;
     }
+    memset(p.known, 0, n * sizeof *p.known);
     p.first = p.size + n;
     p.first_check = p.first + n;
     p.next = p.first_check + n;
@@ -362,6 +483,9 @@ void lwi_codegen_graph_print(lwi_codegen_graph *g, const char *type, FILE *file)
     list_outputs(&p);
     print_unused(&p);
     print_inputs(&p);
+    print_circles(&p);
     print_values(&p);
+    if (p.failed) g->failed = true;
+    lwi_release(g->allocator, p.known);
     lwi_release(g->allocator, p.size);
 }

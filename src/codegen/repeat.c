@@ -12,7 +12,7 @@
 // registers, and where segments read and write more than half as many numbers as they have statements.
 enum { FEWEST = 2500, FEWEST_LARGE = 250, WORTH = 2 };
 // Statements of a function: more are divided.
-enum { MAX_PLAIN = 6000, MAX_LENGTH = 2000 };
+enum { MAX_PLAIN = 8000, MAX_LENGTH = 2000 };
 
 // ---------------------------------------------------------------------------------------- segments
 

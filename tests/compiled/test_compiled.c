@@ -152,6 +152,8 @@ static void lanes_of_one_state_have_the_bits_of_each_part_alone(void **state)
     expect_bits_without_lanes(lwt_yaml(long_row), "row of four-bars", 8);
     expect_bits_without_lanes(lwt_yaml(ladder), "ladder", 4);
     expect_bits_without_lanes(uneven_tree(), "uneven tree", 8);
+    expect_bits_without_lanes(read_model("examples/models/ur5.urdf", LW_BASE_AUTO), "UR5", 8);
+    expect_bits_without_lanes(four_bar(), "four-bar", 4);
 }
 
 // The text for one state has functions of vectors where equal parts do not depend on each other.
@@ -176,6 +178,9 @@ static void equal_parts_of_one_state_are_in_lanes(void **state)
     assert_true(count_packs(long_row, "(const pack4 *p, const int *s, double *w)") > 5);
     assert_true(count_packs(ladder, "(const pack4 *p, const int *s, double *w)") > 5);
     assert_true(count_packs(chain, "pack4_sin(") > 0);
+    // plain statements: of nine angles eight
+    assert_int_equal(2, count_packs("linkwork: 1\ngenerate: {chain: {n: 9}}\n", "= pack4_sin("));
+    assert_int_equal(2, count_packs("linkwork: 1\ngenerate: {chain: {n: 9}}\n", "= pack4_cos("));
 }
 
 // Operations in functions, not in tables.
