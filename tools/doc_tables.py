@@ -761,6 +761,11 @@ def codegen_times(source):
     return source.printed("bench/codegen/codegen.py", "codegen.json")
 
 
+@made("docs/compiled.md")
+def compiled_sizes(source):
+    return source.printed("bench/codegen/sizes.py", "sizes.json")
+
+
 @made("docs/viewer.md", 0.1)
 def page_sizes(source):
     rows = []

@@ -18,7 +18,8 @@ import tempfile
 from common import argument_parser, call, conditions, main
 
 CHAINS = (7, 16, 32, 64)
-TIMER = """#include "{name}.h"
+TIMER = """#define _POSIX_C_SOURCE 200809L
+#include "{name}.h"
 #include <stdio.h>
 #include <time.h>
 
