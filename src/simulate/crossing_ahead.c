@@ -41,17 +41,24 @@ void lwi_crossing_find_typical(lw_sim *sim, double t, const double *x)
     if (sim->work->formulation->observe(sim->work, t, x, sim->inputs, LW_OBSERVE_ACCELERATION, m) !=
         LW_OK)
         return;
-    if (!(lwi_sine_rate(s, m) > LWI_CROSSING_STANDSTILL)) {
+    const bool moves = lwi_sine_rate(s, m) > LWI_CROSSING_STANDSTILL;
+    if (!moves) {
         memcpy(m->v, m->a, (size_t)sim->model->nbody * sizeof *m->v);
         memcpy(m->w, m->al, (size_t)sim->model->nbody * sizeof *m->w);
     }
     const double rate = lwi_sine_rate(s, m);
     if (!(rate > 0)) return;
+    lwi_gauss_keep(g);
     for (int side = -1; side <= 1; side += 2) {
-        lwi_gauss_move(g, m, side * BESIDE / rate);
+        const double dt = side * BESIDE / rate;
+        if (moves)
+            lwi_gauss_glide(g, m, x, dt, sim->inputs);
+        else
+            lwi_gauss_move(g, m, dt);
         const double sine = lwi_sine_at(&sim->monitor, &g->moved);
         sim->monitor.largest = fmax(sim->monitor.largest, sine * sine);
     }
+    lwi_gauss_restore(g);
 }
 
 void lwi_crossing_take_pivots(const lw_sim *sim, double sine, double *to)
