@@ -145,7 +145,7 @@ static int compare_segments(const void *a, const void *b)
 static void evaluate(schedule *s, int kind, int width)
 {
     lwi_repeats *r = s->r;
-    int *list = ready_of(s, kind), chosen[LWI_PACK_WIDEST];
+    int *list = ready_of(s, kind), chosen[LWI_PACK_WIDEST] = {0};
     for (int i = 0; i < width; i++) {
         int best = i;
         for (int j = i + 1; j < s->count[kind] && width < s->lanes; j++)

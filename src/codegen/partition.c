@@ -42,7 +42,8 @@ typedef struct chooser {
     int *shared;                   // [nv] loops with this column
     bool *known;                   // [nv] independent, or determined
     bool *taken;                   // [n] loops in blocks
-    double *work;                  // [nv + 1][m] columns
+    double *work, *norm;           // [nv + 1][m] columns; [nv] their lengths, -1: not known
+    int *filled;                   // [m] scratch: rows that are not zero
     int *candidate, *chosen, *row; // [nv], [nv], [m]
     int nv, m;
     double time, shared_factor;
@@ -69,8 +70,9 @@ static void evaluate(chooser *c, const double *q, double *phi)
 // Chooses among the candidate columns those that are new directions, over the rows of the list.
 static int choose(chooser *c, int nrow, const int *row, int n, const int *candidate, int *chosen)
 {
-    int count = 0;
+    int count = 0, *filled = c->filled;
     double first = 0;
+    for (int k = 0; k < n; k++) c->norm[k] = -1;
     for (int k = 0; k < n; k++)
         for (int i = 0; i < nrow; i++) c->work[k * c->m + i] = c->A[row[i] * c->nv + candidate[k]];
     bool *used = c->known + c->nv; // scratch
@@ -81,9 +83,12 @@ static int choose(chooser *c, int nrow, const int *row, int n, const int *candid
         for (int k = 0; k < n; k++) {
             if (used[k]) continue;
             const double *x = c->work + k * c->m;
-            double norm = 0;
-            for (int i = 0; i < nrow; i++) norm += x[i] * x[i];
-            norm = sqrt(norm);
+            if (c->norm[k] < 0) {
+                double sum = 0;
+                for (int i = 0; i < nrow; i++) sum += x[i] * x[i];
+                c->norm[k] = sqrt(sum);
+            }
+            const double norm = c->norm[k];
             largest = fmax(largest, norm);
             const double preference = norm / (c->shared[candidate[k]] > 1 ? c->shared_factor : 1);
             if (norm > NEW_DIRECTION * first && preference > highest)
@@ -95,12 +100,18 @@ static int choose(chooser *c, int nrow, const int *row, int n, const int *candid
         chosen[count++] = candidate[best];
         const double *p = c->work + best * c->m;
         double pp = 0;
-        for (int i = 0; i < nrow; i++) pp += p[i] * p[i];
+        int nfilled = 0; // rows of a loop have few columns, and columns few rows
+        for (int i = 0; i < nrow; i++) {
+            pp += p[i] * p[i];
+            if (p[i] != 0) filled[nfilled++] = i;
+        }
         for (int k = 0; k < n; k++) {
             if (used[k]) continue;
             double *x = c->work + k * c->m, px = 0;
-            for (int i = 0; i < nrow; i++) px += p[i] * x[i];
-            for (int i = 0; i < nrow; i++) x[i] -= px / pp * p[i];
+            for (int i = 0; i < nfilled; i++) px += p[filled[i]] * x[filled[i]];
+            if (px == 0) continue;
+            for (int i = 0; i < nfilled; i++) x[filled[i]] -= px / pp * p[filled[i]];
+            c->norm[k] = -1;
         }
     }
     return count;
@@ -429,14 +440,17 @@ static lw_status make_room(chooser *c)
     c->known = LWI_PUSH(c->arena, bool, 2 * nv);
     c->taken = LWI_PUSH(c->arena, bool, l->n);
     c->work = LWI_PUSH(c->arena, double, (nv + 1) * m);
+    c->norm = LWI_PUSH(c->arena, double, nv);
+    c->filled = LWI_PUSH(c->arena, int, m);
     c->candidate = LWI_PUSH(c->arena, int, nv);
     c->chosen = LWI_PUSH(c->arena, int, nv);
     c->row = LWI_PUSH(c->arena, int, m);
     l->block = LWI_PUSH(c->arena, lwi_loop_block, l->n + 1);
     l->dependent = LWI_PUSH(c->arena, bool, nv);
     l->norm2 = LWI_PUSH(c->arena, double, nv);
-    if (!c->A || !c->structure || !c->shared || !c->known || !c->taken || !c->work ||
-        !c->candidate || !c->chosen || !c->row || !l->block || !l->dependent || !l->norm2)
+    if (!c->A || !c->structure || !c->shared || !c->known || !c->taken || !c->work || !c->norm ||
+        !c->filled || !c->candidate || !c->chosen || !c->row || !l->block || !l->dependent ||
+        !l->norm2)
         return LW_ERR_MEMORY;
     memset(c->known, 0, 2 * nv * sizeof *c->known);
     memset(c->taken, 0, (size_t)l->n * sizeof *c->taken);

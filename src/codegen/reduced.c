@@ -126,12 +126,15 @@ static lw_status replace(reduction *x, const lwi_loop_block *b, const val *K, in
         for (int i = 0; i < 6; i++) x->F[s][i] = madd(g, x->F[s][i], k[s], x->F[y][i]);
         G[s] = madd(g, *H_at(x, y, s), mul(g, half, Hyy), k[s]);
     }
-    for (int s = 0; s < nv; s++)
+    for (int s = 0; s < nv; s++) {
+        if (x->holder[s] != at) continue;
+        const bool none = is_zero(g, k[s]);
         for (int t = s; t < nv; t++) {
-            if (x->holder[s] != at || x->holder[t] != at) continue;
+            if (x->holder[t] != at || (none && is_zero(g, k[t]))) continue;
             val *H = H_at(x, s, t);
             *H = madd(g, madd(g, *H, k[s], G[t]), k[t], G[s]);
         }
+    }
     return LW_OK;
 }
 
@@ -174,7 +177,7 @@ static lw_status eliminate(reduction *x, int u, bool own, lw_error *error)
         x->h[s] = msub(g, x->h[s], f, x->h[u]);
         for (int i = 0; i < 6; i++) x->F[s][i] = msub(g, x->F[s][i], f, x->F[u][i]);
         for (int t = s; t < nv; t++)
-            if (x->holder[t] == at) {
+            if (x->holder[t] == at && !is_zero(g, *H_at(x, u, t))) {
                 val *H = H_at(x, s, t);
                 *H = msub(g, *H, f, *H_at(x, u, t));
             }
