@@ -12,7 +12,7 @@
 #define LWI_CROSSING_WINDOW 0.15
 #define LWI_CROSSING_MIN_AT_NODE 0.01
 /** Where no step across is accurate nodes may come nearer by this factor, and have sines smaller by it. */
-#define LWI_CROSSING_LAST 0.2
+#define LWI_CROSSING_LAST 0.1
 #define LWI_CROSSING_CLOSE 0.25
 /** Minima of pivots below this part of the largest of the run are singular positions; of those that were passed 3e-9 was
  *  measured.  A mechanism that reverses next to a position has a larger one. */

@@ -227,10 +227,18 @@ static void try_lengths(lw_sim *sim, double longest, double latest, double allow
         c->path.shifted = false;
         c->path.node = INFINITY;
         const bool done = lwi_crossing_try_path(sim, offset, h, min_at_node);
+        c->tried++;
+        c->converged += c->path.node < INFINITY;
         correct_positions(sim);
         if (!done || !keep_if_better(sim)) continue;
         if (c->best.estimate <= lwi_crossing_enough(&sim->options)) return;
     }
+}
+
+// None of the steps tried converges: where joints lock no motion leads across.
+static bool is_locked(const lwi_crossing *c)
+{
+    return c->tried > 0 && c->converged == 0;
 }
 
 bool lwi_crossing_across_several(lw_sim *sim, double rate, double limit)
@@ -239,12 +247,16 @@ bool lwi_crossing_across_several(lw_sim *sim, double rate, double limit)
     const double latest = fmin(limit - sim->t, 2 * LWI_CROSSING_FARTHEST / rate);
     if (c->nahead == 0) return false;
     const double node = LWI_CROSSING_MIN_AT_NODE, enough = lwi_crossing_accepted(&sim->options);
+    c->tried = c->converged = 0;
     try_lengths(sim, fmin(reach(c), latest), latest, 1, END, node);
+    if (is_locked(c)) return false;
     if (!(c->best.estimate <= enough))
         try_lengths(sim, fmin(reach(c), latest), latest, NEARER, END, node);
+    if (is_locked(c)) return false;
     if (!(c->best.estimate < INFINITY))
         try_lengths(sim, fmin(LONGER * reach(c), latest), latest, NEARER, END, node);
-    if (c->best.estimate < INFINITY || is_early(c)) return c->best.estimate < INFINITY;
+    if (c->best.estimate < INFINITY || is_early(c) || is_locked(c))
+        return c->best.estimate < INFINITY;
     // nodes need not keep farther away than the state from which the step begins
     const double last = fmin(LAST * node, AS_BEGIN * c->last.sine / lwi_crossing_typical(sim));
     // ends keep as far as with NEARER, or come as near as nodes

@@ -209,6 +209,7 @@ typedef struct lwi_crossing {
     double position;
     bool failed; ///< the window around the position cannot be stepped across from here
     double failed_sine;
+    int tried, converged;         ///< steps across several positions, from here
     int steps_near;               ///< ordinary steps next to it
     double again;                 ///< time of the next attempt, nearer to the position
     int retreats;                 ///< repetitions of one step
