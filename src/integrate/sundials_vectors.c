@@ -68,7 +68,9 @@ static int linear_combination(int count, double *c, N_Vector *X, N_Vector Z)
     double *z = NV_DATA_S(Z);
     int at = 0;
     for (; at + 16 <= n; at += 16) combine(8, count, c, X, at, z);
+    for (; at + 8 <= n; at += 8) combine(4, count, c, X, at, z);
     for (; at + 4 <= n; at += 4) combine(2, count, c, X, at, z);
+    for (; at + 2 <= n; at += 2) combine(1, count, c, X, at, z);
     for (; at < n; at++) {
         double sum = c[0] * NV_DATA_S(X[0])[at];
         for (int k = 1; k < count; k++) sum += c[k] * NV_DATA_S(X[k])[at];
