@@ -283,9 +283,10 @@ static bool segment_rates(lwi_work *work, double t, const double *x, const doubl
     d->last.present = false;
     lwi_states_set(work, x, xdot);
     if (!(d->path ? path_rates : net_rates)(work, t, x, inputs, xdot)) return false;
-    if (!d->rows_in_segments || lwi_dca_on_ranks(work)) return true;
+    if (!d->rows_in_segments) return true;
     lwi_segment_rows_keep(&d->rows);
     if (xdot != d->last.rates) memcpy(d->last.rates, xdot, bytes);
+    if (lwi_dca_on_ranks(work)) return true; // all processes evaluate again
     keep(work, t, x, inputs, what, true);
     return true;
 }

@@ -281,18 +281,24 @@ static INLINE void add_across(lwi_loop_batch *b, const frame *f, const factors *
     }
 }
 
+// W_y in u, and efforts of its coordinates.
+static INLINE void put_columns(const lwi_loop_batch *b, const frame *f, factors *by, int m)
+{
+    for (int i = 0; i < m; i++) {
+        motion of;
+        load_motion(b, i, &of);
+        put_effort(b, i, &of);
+        column_of(f, &of, by->u[i]);
+    }
+}
+
 static INLINE bool solve_of(lwi_loop_batch *b, int m)
 {
     enum { ALL = (1 << WIDTH) - 1 };
     frame f;
     factors by;
     load_frame(b, &f);
-    for (int i = 0; i < m; i++) {
-        motion of;
-        load_motion(b, i, &of);
-        put_effort(b, i, &of);
-        column_of(&f, &of, by.u[i]);
-    }
+    put_columns(b, &f, &by, m);
     add_across(b, &f, &by, m);
     const mask valid = factor(&by, m);
     put_wrenches(b, &f, &by, m);
