@@ -188,6 +188,21 @@ LWI_INLINE void lwi_subtract_row(int n, double a, const double *x, double *y)
         lwi_pair_store(y + j, lwi_pair_load(y + j) - a * lwi_pair_load(x + j));
 }
 
+/** Dot product of n entries. */
+LWI_INLINE double lwi_pairs_dot(int n, const double *a, const double *b)
+{
+    lwi_pair sum[2] = {{0, 0}, {0, 0}};
+    int i = 0;
+    for (; i + 3 < n; i += 4) {
+        sum[0] += lwi_pair_load(a + i) * lwi_pair_load(b + i);
+        sum[1] += lwi_pair_load(a + i + 2) * lwi_pair_load(b + i + 2);
+    }
+    double tail = 0;
+    for (; i < n; i++) tail += a[i] * b[i];
+    sum[0] += sum[1];
+    return sum[0][0] + sum[0][1] + tail;
+}
+
 /** Dot product of two vectors of six. */
 LWI_INLINE double lwi_dot6(const double *a, const double *b)
 {

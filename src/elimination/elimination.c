@@ -287,6 +287,7 @@ bool lwi_elim_lanes(lwi_elim *elim, int width)
     const lwi_elim_kernels *kernels = width < 0 ? NULL : lwi_elim_kernels_of(width);
     if (width >= 0 && !kernels) return false;
     elim->kernels = kernels;
+    elim->dense = kernels ? kernels : lwi_elim_kernels_of(1);
     return true;
 }
 
@@ -296,7 +297,7 @@ static lw_status tasks(lwi_elim *elim, lwi_arena *arena)
     lwi_arena_init(&scratch, &arena->allocator);
     const lw_status status = lwi_elim_create_tasks(elim, &scratch, arena);
     lwi_arena_free(&scratch);
-    elim->kernels = lwi_elim_kernels_of(0);
+    elim->kernels = elim->dense = lwi_elim_kernels_of(0);
     return status;
 }
 

@@ -93,6 +93,21 @@ typedef struct lwi_elim_single {
     lwi_elim_single_child *child;
 } lwi_elim_single;
 
+/** C [m][n] -= s A diag(d) B: A [m][k], B [k][n]. */
+typedef struct lwi_elim_product {
+    int m, n, k;
+    double s; ///< 1 or -1
+    const double *A;
+    int down, right; ///< from entry to entry of a column and of a row of A
+    const double *d; ///< NULL: ones
+    int step;
+    const double *B;
+    int lb;
+    double *C;
+    int lc;
+    int above; ///< only entries of C so many columns right of the diagonal and more, 0 or 1; -1: all
+} lwi_elim_product;
+
 /** Kernels of one instruction set. */
 typedef struct lwi_elim_kernels {
     void (*matrix)(const lwi_elim *elim, lwi_elim_batch *batch);
@@ -106,6 +121,8 @@ typedef struct lwi_elim_kernels {
     /** The blocks of the rows that a node closes, left right', to R. */
     void (*blocks)(const lwi_elim *elim, const lwi_elim_front *front, double (*left)[6],
                    double (*right)[6], double *R);
+    /** The same bits for any lanes (simd/dense.inl). */
+    void (*subtract)(const lwi_elim_product *product);
 } lwi_elim_kernels;
 
 /** Kernels for a number of lanes; 0: the widest of this machine.  NULL: there are none. */

@@ -23,6 +23,9 @@
  *  tens of products, each rounded to 1.1e-16 of S_rr. */
 #define LWI_ELIM_ROUND 1e-14
 
+/** Nodes with so many rows, closed and open, decide on ranks in blocks (rank_large.c). */
+#define LWI_ELIM_LARGE 40
+
 /** LWI_ELIM_ROUND of the elimination in double-double arithmetic. */
 #define LWI_ELIM_ROUND_EXTENDED 1e-28
 
@@ -128,6 +131,7 @@ struct lwi_elim {
     lwi_elim_task *task;                    ///< [ntask]
     int *task_of, *lane_of;                 ///< [nnode]
     const struct lwi_elim_kernels *kernels; ///< NULL: no lanes
+    const struct lwi_elim_kernels *dense;   ///< of nodes with many rows
     bool laned;             ///< factors of batches are in lanes, else in the fronts of their nodes
     bool in_fronts;         ///< they are in the fronts as well
     bool full_rank;         ///< all nodes of batches have full generic rank
@@ -153,9 +157,11 @@ struct lwi_elim {
     bool assembled;       ///< the caller has written blocks and right sides in place (assembled.h)
     long passes;          ///< matrix passes so far
     // ranked nodes
-    double **null;     ///< [nnode] [nc - kept][nc] orthonormal null vectors of the scaled S_cc
-    int **swap;        ///< [nnode] [nc] row k was exchanged with this one before step k
-    int *generic_rank; ///< [nnode] -1: not known, full rank is assumed
+    double **
+        null; ///< [nnode] [nc - kept][nc] orthonormal null vectors of the scaled S_cc; of large nodes factors
+    ///< and scratch [nc][nc] (rank_large.c)
+    int **swap;              ///< [nnode] [nc] row k was exchanged with this one before step k
+    int *generic_rank;       ///< [nnode] -1: not known, full rank is assumed
     double *reference_pivot; ///< [nnode] smallest pivot of the reference factorisation, 0: none
     bool inactive_allowed;
     struct lwi_elim_extended *extended; ///< NULL: doubles only

@@ -12,38 +12,37 @@
 // in the range of S_cc in exact arithmetic, are treated like right sides.  It takes the place of the inverse
 // at the base of closed chains, which does not exist for redundant constraints [chadaj2017, (44)-(45)].
 //
+// Nodes with many rows do the same without an orthonormal basis, in blocks (rank_large.c).
+//
 // All rows closed at the node share what is not determined.  Excluding rows that close no loop would be
 // cheaper, but they would then carry arbitrary parts of the others, which adds up along a row of loops: in a
 // hundred four-bars the round-off in J x = c grew from 7e-14 to 6e-10.
-#include "elimination/dense_blocks.h"
-#include "elimination/parts.h"
+#include "elimination/ranked.h"
 #include "base/linear.h"
 
 #include <math.h>
 #include <string.h>
 
-// A node with rank decisions.
-typedef struct ranked {
-    int n, no, ld; ///< closed rows, open rows, row length
-    double *R, *v;
-    double *S, *scale;
-    double *null; ///< [n - kept][n]
-    int *swap;    ///< [n] row k was exchanged with this one before step k
-    bool factors; ///< are wanted, not pivots only
-    lwi_elim_state *state;
-} ranked;
+/** Pivots of scaled rows are at most 1 up to round-off. */
+#define MAX_PIVOT 2.0
+
+typedef lwi_elim_ranked ranked;
 
 static ranked ranked_of(const lwi_elim *elim, int node)
 {
     LWI_ASSERT_INDEX(node, elim->nnode);
     const lwi_elim_front *N = &elim->front[node];
-    return (ranked){.n = N->nc,
+    const bool large = N->nc + N->no >= LWI_ELIM_LARGE;
+    return (ranked){.large = large,
+                    .kernels = large ? elim->dense : NULL,
+                    .n = N->nc,
                     .no = N->no,
                     .ld = N->ld,
                     .R = N->R,
                     .v = N->v,
                     .S = elim->S + N->row,
                     .scale = elim->scale + N->row,
+                    .C = N->loop ? N->C : NULL,
                     .null = elim->null[node],
                     .swap = elim->swap[node],
                     .factors = !elim->pivots_only,
@@ -58,38 +57,6 @@ static void project(int n, int count, const double *null, double *v)
         for (int i = 0; i < n; i++) s += null[i] * v[i];
         for (int i = 0; i < n; i++) v[i] -= s * null[i];
     }
-}
-
-static void exchange(double *a, double *b)
-{
-    const double t = *a;
-    *a = *b;
-    *b = t;
-}
-
-LWI_INLINE void exchange_rows(int n, double *a, double *b)
-{
-    int j = 0;
-    if (a == b) return;
-    for (; j + 1 < n; j += 2) {
-        const lwi_pair x = lwi_pair_load(a + j);
-        lwi_pair_store(a + j, lwi_pair_load(b + j));
-        lwi_pair_store(b + j, x);
-    }
-    if (j < n) exchange(&a[j], &b[j]);
-}
-
-static void swap_rows(int n, const int *swap, double *v)
-{
-    for (int k = 0; k < n; k++) {
-        LWI_ASSERT(swap[k] >= k);
-        exchange(&v[k], &v[swap[k]]);
-    }
-}
-
-static void swap_back(int n, const int *swap, double *v)
-{
-    for (int k = n - 1; k >= 0; k--) exchange(&v[k], &v[swap[k]]);
 }
 
 // The row that is at `place` after the exchanges.
@@ -158,10 +125,10 @@ static void exchange_both(int n, double *R, int ld, int a, int b)
 {
     LWI_ASSERT(0 <= a && a <= b && b < n && n <= ld);
     if (a == b) return;
-    for (int i = 0; i < a; i++) exchange(&R[i * ld + a], &R[i * ld + b]);
-    exchange(&R[a * ld + a], &R[b * ld + b]);
-    for (int i = a + 1; i < b; i++) exchange(&R[a * ld + i], &R[i * ld + b]);
-    exchange_rows(n - b - 1, R + a * ld + b + 1, R + b * ld + b + 1);
+    for (int i = 0; i < a; i++) lwi_elim_exchange(&R[i * ld + a], &R[i * ld + b]);
+    lwi_elim_exchange(&R[a * ld + a], &R[b * ld + b]);
+    for (int i = a + 1; i < b; i++) lwi_elim_exchange(&R[a * ld + i], &R[i * ld + b]);
+    lwi_elim_exchange_rows(n - b - 1, R + a * ld + b + 1, R + b * ld + b + 1);
 }
 
 static int largest(int n, const double *R, int ld, int from)
@@ -174,26 +141,13 @@ static int largest(int n, const double *R, int ld, int from)
     return best;
 }
 
-// Subtracts row k of S_cc from the rows below it; those of one thread.
-LWI_INLINE void subtract_pivot(int n, double *R, int ld, int k, int part, int parts)
-{
-    const double *pivot = R + k * ld, inverse = 1 / pivot[k];
-    for (int i = k + 1 + part; i < n; i += parts)
-        if (pivot[i] != 0) lwi_subtract(n - i, pivot[i] * inverse, pivot + i, R + i * ld + i);
-}
-
-// One elimination step of S_cc: the rows below row k, shared by the team, then row k becomes a row of [R1 R2] with 1/D
-// on the diagonal.
-static void step(int n, double *R, int ld, int k, const lwi_team *team)
+// One elimination step of S_cc: the rows below row k, then row k becomes a row of [R1 R2] with 1/D on the diagonal.
+static void step(int n, double *R, int ld, int k)
 {
     double *pivot = R + k * ld;
     const double inverse = 1 / pivot[k];
-    if (team->parts == 1)
-        subtract_pivot(n, R, ld, k, 0, 1);
-    else
-        subtract_pivot(n, R, ld, k, team->part, team->parts);
-    lwi_team_meet(team);
-    if (team->part > 0) return;
+    for (int j = k + 1; j < n; j++)
+        if (pivot[j] != 0) lwi_subtract(n - j, pivot[j] * inverse, pivot + j, R + j * ld + j);
     int i = k + 1;
     for (; i + 1 < n; i += 2) lwi_pair_store(pivot + i, inverse * lwi_pair_load(pivot + i));
     if (i < n) pivot[i] *= inverse;
@@ -205,7 +159,7 @@ static bool take_pivot(const ranked *t, int k, double min_pivot)
 {
     const int p = largest(t->n, t->R, t->ld, k);
     const double pivot = t->R[p * (t->ld + 1)];
-    if (!(pivot > min_pivot && pivot <= 2)) return false; // scaled: at most 1 up to round-off
+    if (!(pivot > min_pivot && pivot <= MAX_PIVOT)) return false;
     t->swap[k] = p;
     exchange_both(t->n, t->R, t->ld, k, p);
     return true;
@@ -226,6 +180,28 @@ static void note_dropped(const ranked *t, int k, int rank, bool must)
     state->max_ratio_row = row;
 }
 
+// Up to `rank` pivots above min_pivot.
+static void take_pivots(const ranked *t, int rank, double min_pivot, const lwi_team *team)
+{
+    int *kept = &t->state->kept;
+    if (team->part == 0) *kept = 0;
+    if (!t->large) {
+        LWI_ASSERT(team->parts == 1);
+        for (; *kept < rank && take_pivot(t, *kept, min_pivot); ++*kept)
+            step(t->n, t->R, t->ld, *kept);
+        return;
+    }
+    const lwi_elim_dense S = {.kernels = t->kernels,
+                              .n = t->n,
+                              .ld = t->ld,
+                              .A = t->R,
+                              .swap = t->swap,
+                              .min = min_pivot,
+                              .max = MAX_PIVOT};
+    const int found = lwi_elim_dense_eliminate(&S, rank, false, kept, team);
+    lwi_elim_dense_scale(&S, found, team);
+}
+
 // Eliminates until the rank is reached or pivots are below min_pivot; with `must`, too few pivots are
 // LW_ERR_SINGULAR.
 static void find_pivots(const ranked *t, int rank, double min_pivot, bool must,
@@ -233,76 +209,49 @@ static void find_pivots(const ranked *t, int rank, double min_pivot, bool must,
 {
     LWI_ASSERT(rank >= 0 && rank <= t->n && min_pivot > 0);
     lwi_elim_state *state = t->state;
-    const bool first = team->part == 0;
-    int k = 0;
-    if (first) state->kept = 0;
-    for (; k < rank; k++) {
-        if (first) state->kept = k + take_pivot(t, k, min_pivot);
-        lwi_team_meet(team);
-        if (state->kept == k) break;
-        step(t->n, t->R, t->ld, k, team);
-        if (!first) continue;
+    take_pivots(t, rank, min_pivot, team);
+    for (int k = 0; k < state->kept && team->part == 0; k++) {
         const double share = t->R[k * (t->ld + 1)];
         if (share > state->max_ratio)
             state->max_ratio = share, state->max_ratio_row = row_at(t->swap, k + 1, k);
     }
-    if (first) note_dropped(t, k, rank, must);
+    if (team->part == 0) note_dropped(t, state->kept, rank, must);
     lwi_team_meet(team);
-}
-
-static double dot(int n, const double *a, const double *b)
-{
-    lwi_pair sum[2] = {{0, 0}, {0, 0}};
-    int i = 0;
-    for (; i + 3 < n; i += 4) {
-        sum[0] += lwi_pair_load(a + i) * lwi_pair_load(b + i);
-        sum[1] += lwi_pair_load(a + i + 2) * lwi_pair_load(b + i + 2);
-    }
-    double tail = 0;
-    for (; i < n; i++) tail += a[i] * b[i];
-    sum[0] += sum[1];
-    return sum[0][0] + sum[0][1] + tail;
 }
 
 enum { BLOCK = 8 };
 
-// Removes the vectors before number q from q ... end - 1.  The products are kept where S_cc has its dropped rows, which
-// are not needed any more.
-static void reject_block(const ranked *t, int q, int end, const lwi_team *team)
+// Removes the vectors before number q from q ... end - 1.
+static void reject_block(const ranked *t, int q, int end)
 {
-    const int n = t->n, first = n * team->part / team->parts;
-    const int own = n * (team->part + 1) / team->parts - first;
-    double *products = t->R + t->state->kept * t->ld;
-    for (int j = team->part; j < q; j += team->parts)
+    const int n = t->n;
+    double product[LWI_ELIM_LARGE][BLOCK];
+    for (int j = 0; j < q; j++)
         for (int k = q; k < end; k++)
-            products[k * t->ld + j] = dot(n, t->null + j * n, t->null + k * n);
-    lwi_team_meet(team);
+            product[j][k - q] = lwi_pairs_dot(n, t->null + j * n, t->null + k * n);
     for (int k = q; k < end; k++)
         for (int j = 0; j < q; j++)
-            lwi_subtract(own, products[k * t->ld + j], t->null + j * n + first,
-                         t->null + k * n + first);
-    lwi_team_meet(team);
+            lwi_subtract(n, product[j][k - q], t->null + j * n, t->null + k * n);
 }
 
-// Makes the null vectors orthonormal, some at a time: what they have of those before is removed by the team, twice.
-static void orthonormalize(const ranked *t, const lwi_team *team)
+// Makes the null vectors orthonormal, some at a time: what they have of those before is removed twice.
+static void orthonormalize(const ranked *t)
 {
     const int n = t->n, count = n - t->state->kept;
     for (int q = 0; q < count; q += BLOCK) {
         const int end = q + BLOCK < count ? q + BLOCK : count;
         for (int pass = 0; pass <= (q > 0); pass++) {
-            if (q > 0) reject_block(t, q, end, team);
-            if (team->part == 0) lwi_orthonormalize(n, end - q, t->null + q * n);
-            lwi_team_meet(team);
+            if (q > 0) reject_block(t, q, end);
+            lwi_orthonormalize(n, end - q, t->null + q * n);
         }
     }
 }
 
-static void find_null(const ranked *t, const lwi_team *team)
+static void find_null(const ranked *t)
 {
     const int n = t->n, ld = t->ld, rank = t->state->kept, count = n - rank;
     LWI_ASSERT(rank >= 0 && count >= 0);
-    for (int q = team->part; q < count; q += team->parts) {
+    for (int q = 0; q < count; q++) {
         double *null = t->null + q * n;
         memset(null, 0, (size_t)n * sizeof *null);
         null[rank + q] = 1;
@@ -312,16 +261,10 @@ static void find_null(const ranked *t, const lwi_team *team)
             for (int j = k + 1; j < rank; j++) sum -= row[j] * null[j];
             null[k] = sum;
         }
-        swap_back(rank, t->swap, null);
+        lwi_elim_swap_back(rank, t->swap, null);
     }
-    lwi_team_meet(team);
-    orthonormalize(t, team);
+    orthonormalize(t);
 }
-
-// Columns of S_co from `at` on, no of them: all, or those of one thread, which begin at an even one.
-typedef struct columns {
-    int at, no;
-} columns;
 
 // y -= a x of a row.  In mechanisms that move in planes rows within and across them do not meet: half of all factors are 0.
 LWI_INLINE void subtract(int n, double a, const double *x, double *y)
@@ -329,81 +272,41 @@ LWI_INLINE void subtract(int n, double a, const double *x, double *y)
     if (a != 0) lwi_subtract_row(n, a, x, y);
 }
 
-// Removes the null vectors from columns of S_co.
-LWI_INLINE void project_columns(const ranked *t, const columns own)
+// Removes the null vectors from the columns of S_co.
+LWI_INLINE void project_columns(const ranked *t, const int no)
 {
-    double *Sco = t->R + t->n + own.at, *along = t->v + own.at; // v is not used in the matrix pass
+    double *Sco = t->R + t->n, *along = t->v; // v is not used in the matrix pass
     const double *null = t->null;
     for (int q = t->state->kept; q < t->n; q++, null += t->n) {
-        for (int j = 0; j < own.no + own.no % 2; j++) along[j] = 0; // not what the next thread has
-        for (int i = 0; i < t->n; i++) subtract(own.no, -null[i], Sco + i * t->ld, along);
-        for (int i = 0; i < t->n; i++) subtract(own.no, null[i], along, Sco + i * t->ld);
+        for (int j = 0; j < no + no % 2; j++) along[j] = 0;
+        for (int i = 0; i < t->n; i++) subtract(no, -null[i], Sco + i * t->ld, along);
+        for (int i = 0; i < t->n; i++) subtract(no, null[i], along, Sco + i * t->ld);
     }
 }
 
 // Step k of S_co: the rows below row k, the products that go to U, row k itself.
-LWI_INLINE void below_row(const ranked *t, int k, const columns own)
+LWI_INLINE void eliminate_row(const ranked *t, int k, const int no, double *U, int lu)
 {
-    double *Sco = t->R + t->n + own.at, *f = Sco + k * t->ld;
-    for (int i = k + 1; i < t->state->kept; i++)
-        subtract(own.no, t->R[k * t->ld + i], f, Sco + i * t->ld);
-}
-
-LWI_INLINE void update(const ranked *t, int k, const int no, double *U, int lu, int part, int parts)
-{
-    const double *f = t->R + k * t->ld + t->n, inverse = t->R[k * (t->ld + 1)];
-    for (int i = part; i < no; i += parts)
-        subtract(no - i, f[i] * inverse, f + i, U + i * (lu + 1));
-}
-
-LWI_INLINE void scale_row(const ranked *t, int k, const columns own)
-{
-    double *f = t->R + k * t->ld + t->n + own.at;
+    double *Sco = t->R + t->n, *f = Sco + k * t->ld;
     const double inverse = t->R[k * (t->ld + 1)];
-    for (int j = 0; j < own.no; j++) f[j] *= inverse;
+    for (int i = k + 1; i < t->state->kept; i++)
+        subtract(no, t->R[k * t->ld + i], f, Sco + i * t->ld);
+    for (int i = 0; i < no; i++) subtract(no - i, f[i] * inverse, f + i, U + i * (lu + 1));
+    for (int j = 0; j < no && t->factors; j++) f[j] *= inverse;
 }
 
 // Z from S_co, and U; no = t->no, a constant in common cases.
 LWI_INLINE void eliminate_columns_of(const ranked *t, const int no, double *U, int lu)
 {
-    const columns all = {0, no};
     double *Sco = t->R + t->n;
-    project_columns(t, all);
+    project_columns(t, no);
     for (int k = 0; k < t->state->kept; k++)
-        exchange_rows(no, Sco + k * t->ld, Sco + t->swap[k] * t->ld);
-    for (int k = 0; k < t->state->kept; k++) {
-        below_row(t, k, all);
-        update(t, k, no, U, lu, 0, 1);
-        if (t->factors) scale_row(t, k, all);
-    }
+        lwi_elim_exchange_rows(no, Sco + k * t->ld, Sco + t->swap[k] * t->ld);
+    for (int k = 0; k < t->state->kept; k++) eliminate_row(t, k, no, U, lu);
 }
 
-// The same by a team: each entry has the same operations in the same order.
-static void share_columns(const ranked *t, double *U, int lu, const lwi_team *team)
+static void eliminate_columns(const ranked *t, double *U, int lu)
 {
-    const int rank = t->state->kept, last = team->part + 1 == team->parts;
-    const int at = t->no * team->part / team->parts / 2 * 2;
-    const int end = last ? t->no : t->no * (team->part + 1) / team->parts / 2 * 2;
-    const columns own = {at, end - at};
-    double *Sco = t->R + t->n + at;
-    if (own.no > 0) {
-        project_columns(t, own);
-        for (int k = 0; k < rank; k++)
-            exchange_rows(own.no, Sco + k * t->ld, Sco + t->swap[k] * t->ld);
-        for (int k = 0; k < rank; k++) below_row(t, k, own);
-    }
-    lwi_team_meet(team);
-    for (int k = 0; k < rank; k++) update(t, k, t->no, U, lu, team->part, team->parts);
-    lwi_team_meet(team);
-    for (int k = 0; k < rank; k++) scale_row(t, k, own);
-}
-
-static void eliminate_columns(const ranked *t, double *U, int lu, const lwi_team *team)
-{
-    if (team->parts > 1) {
-        share_columns(t, U, lu, team);
-        return;
-    }
     switch (t->no) {
     case 0:
         break;
@@ -505,21 +408,36 @@ static bool take_open_pivot(int n, double *C, int k, int *perm)
     return true;
 }
 
+// Eliminates C as far as its pivots are not round-off; returns their number.
+static int eliminate_open(const lwi_elim *elim, int node, const lwi_team *team)
+{
+    const lwi_elim_front *N = &elim->front[node];
+    const ranked t = ranked_of(elim, node);
+    const int n = N->no;
+    int *perm = N->perm, *movable = &t.state->movable, k = 0;
+    for (int i = 0; i < n && team->part == 0; i++) perm[i] = i;
+    if (!t.large) {
+        while (k < n && take_open_pivot(n, N->C, k, perm)) step(n, N->C, n, k++);
+        return *movable = k;
+    }
+    lwi_team_meet(team);
+    const lwi_elim_dense C = {.kernels = t.kernels,
+                              .n = n,
+                              .ld = n,
+                              .A = N->C,
+                              .perm = perm,
+                              .min = LWI_ELIM_RIGID,
+                              .max = HUGE_VAL};
+    return lwi_elim_dense_eliminate(&C, n, true, movable, team);
+}
+
 static void make_rigid(const lwi_elim *elim, int node, const lwi_team *team)
 {
     const lwi_elim_front *N = &elim->front[node];
-    const int n = N->no;
-    int *perm = N->perm, *movable = &elim->state[node].movable, k = 0;
+    const int n = N->no, *perm = N->perm;
     LWI_ASSERT(N->loop && N->C && perm);
     put_open(elim, node, team);
-    for (int i = 0; i < n && team->part == 0; i++) perm[i] = i;
-    lwi_team_meet(team);
-    for (; k < n; k++) {
-        if (team->part == 0) *movable = k + take_open_pivot(n, N->C, k, perm);
-        lwi_team_meet(team);
-        if (*movable == k) break;
-        step(n, N->C, n, k, team);
-    }
+    const int k = eliminate_open(elim, node, team);
     for (int a = k + team->part; a < n; a += team->parts)
         for (int b = a; b < n; b++) {
             const int i = perm[a] < perm[b] ? perm[a] : perm[b], j = perm[a] + perm[b] - i;
@@ -551,8 +469,13 @@ void lwi_elim_rank_eliminate(lwi_elim *elim, int node, const lwi_team *team)
         find_pivots(&t, generic_rank, LWI_ELIM_ROUND, true, team);
     if (t.state->status != LW_OK) return;
     if (elim->pivots_only && N->no == 0) return; // no ancestor needs its null space
-    find_null(&t, team);
-    eliminate_columns(&t, N->U, N->lu, team);
+    if (t.large) {
+        lwi_elim_large_null(&t, team);
+        lwi_elim_large_columns(&t, N->U, N->lu, team);
+    } else {
+        find_null(&t);
+        eliminate_columns(&t, N->U, N->lu);
+    }
     if (N->loop && N->no) make_rigid(elim, node, team);
 }
 
@@ -564,8 +487,12 @@ void lwi_elim_rank_up(lwi_elim *elim, int node)
     const int n = t.n, rank = t.state->kept;
     double *v = t.v;
     for (int r = 0; r < n; r++) v[r] *= t.scale[r];
+    if (t.large) {
+        lwi_elim_large_up(&t);
+        return;
+    }
     project(n, n - rank, t.null, v);
-    swap_rows(rank, t.swap, v);
+    lwi_elim_swap_rows(rank, t.swap, v);
     for (int k = 0; k < rank; k++) {
         const double *R = t.R + k * t.ld;
         for (int j = k + 1; j < rank; j++) v[j] -= R[j] * v[k];
@@ -573,21 +500,26 @@ void lwi_elim_rank_up(lwi_elim *elim, int node)
     }
 }
 
+static void solve_down(const ranked *t)
+{
+    const int n = t->n, rank = t->state->kept;
+    double *v = t->v;
+    for (int r = rank; r < n; r++) v[r] = 0;
+    for (int k = rank - 1; k >= 0; k--) {
+        const double *R = t->R + k * t->ld;
+        v[k] *= R[k];
+        for (int j = k + 1; j < rank; j++) v[k] -= R[j] * v[j];
+        for (int j = n; j < n + t->no; j++) v[k] -= R[j] * v[j];
+    }
+    lwi_elim_swap_back(rank, t->swap, v);
+    project(n, n - rank, t->null, v);
+}
+
 void lwi_elim_rank_down(lwi_elim *elim, int node)
 {
     const ranked t = ranked_of(elim, node);
-    const int n = t.n, rank = t.state->kept;
-    double *v = t.v;
-    for (int r = rank; r < n; r++) v[r] = 0;
-    for (int k = rank - 1; k >= 0; k--) {
-        const double *R = t.R + k * t.ld;
-        v[k] *= R[k];
-        for (int j = k + 1; j < rank; j++) v[k] -= R[j] * v[j];
-        for (int j = n; j < n + t.no; j++) v[k] -= R[j] * v[j];
-    }
-    swap_back(rank, t.swap, v);
-    project(n, n - rank, t.null, v);
-    for (int r = 0; r < n; r++) v[r] *= t.scale[r];
+    (t.large ? lwi_elim_large_down : solve_down)(&t);
+    for (int r = 0; r < t.n; r++) t.v[r] *= t.scale[r];
 }
 
 // --------------------------------------------------------------------------------- what was found
@@ -646,6 +578,18 @@ static void expand_batches(lwi_elim *elim)
     elim->laned = elim->in_fronts = true;
 }
 
+// Null vector q of the node's rows in its v, in the rows' units.
+static void put_null(const ranked *t, int q)
+{
+    double *v = t->v;
+    memset(v, 0, (size_t)(t->n + t->no + 1) * sizeof *v);
+    if (t->large)
+        lwi_elim_large_vector(t, q, v);
+    else
+        memcpy(v, t->null + q * t->n, (size_t)t->n * sizeof *v);
+    for (int r = 0; r < t->n; r++) v[r] *= t->scale[r];
+}
+
 // A null vector of a node's rows is continued down to the rows eliminated before, by back substitution
 // without a right side.  Rows eliminated later have zeros there, because S is positive semidefinite.
 void lwi_elim_null(lwi_elim *elim, int i, double *n)
@@ -660,11 +604,10 @@ void lwi_elim_null(lwi_elim *elim, int i, double *n)
     for (int k = node; k >= elim->front[node].first; k--) {
         const lwi_elim_front *N = &elim->front[k];
         memset(N->v, 0, (size_t)(N->nc + N->no + 1) * sizeof *N->v);
-        if (k == node) {
-            for (int r = 0; r < top.n; r++) top.v[r] = top.scale[r] * top.null[i * top.n + r];
-        } else {
+        if (k == node)
+            put_null(&top, i);
+        else
             lwi_elim_back_substitute(elim, k);
-        }
         const lwi_elim_edge *e = elim->edge + N->edge.first;
         for (int r = 0, at = 0; r < N->nc; r++) {
             if (r - at == e->m) at = r, e++;
@@ -713,11 +656,8 @@ int lwi_elim_null_local(lwi_elim *elim, int node, int q, double *n, int *edge, i
     expand_batches(elim);
     const ranked top = ranked_of(elim, node);
     double largest = 0;
-    memset(top.v, 0, (size_t)(top.n + top.no + 1) * sizeof *top.v);
-    for (int r = 0; r < top.n; r++) {
-        top.v[r] = top.scale[r] * top.null[q * top.n + r];
-        largest = fmax(largest, fabs(top.v[r]));
-    }
+    put_null(&top, q);
+    for (int r = 0; r < top.n; r++) largest = fmax(largest, fabs(top.v[r]));
     int count = copy_rows(elim, node, n, edge), depth = 0;
     stack[depth++] = node;
     while (depth) {

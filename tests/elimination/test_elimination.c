@@ -252,37 +252,42 @@ static void dependent_rows(bench *b)
     assert_int_equal(sum, p->nrow - b->rank);
 }
 
+static void redundant_bench(bench *b)
+{
+    assert_true(b->rank < b->p.nrow);
+    int rank;
+    assert_int_equal(lwi_elim_find_ranks(b->elim, LWI_ELIM_RANK, &rank), LW_OK);
+    assert_int_equal(rank, b->rank);
+    agrees(b, false);
+    assert_int_equal(lwi_elim_rank(b->elim), b->rank);
+    assert_int_equal(lwi_elim_factor(b->elim, NULL), LW_OK);
+    const lwi_elim_pivot_info pivots = lwi_elim_pivots(b->elim);
+    assert_true(pivots.min > LWI_ELIM_RANK);
+    assert_true(pivots.dropped < 1e-12);
+    assert_int_equal(lwi_elim_check_pivots(b->elim), LW_OK);
+    const lwi_elim_pivot_info checked = lwi_elim_pivots(b->elim);
+    assert_true(checked.min == pivots.min && checked.dropped == pivots.dropped);
+    assert_int_equal(checked.edge, pivots.edge);
+    assert_int_equal(lwi_elim_factor(b->elim, NULL), LW_OK);
+    agrees(b, false);
+    null_vectors(b);
+    local_null_vectors(b);
+    dependent_rows(b);
+    extended_agrees(b, false);
+    null_vectors(b);
+    dependent_rows(b);
+    lwi_elim_clear_ranks(b->elim);
+    assert_int_equal(lwi_elim_rank(b->elim), b->p.nrow);
+    assert_int_equal(lwi_elim_factor(b->elim, NULL), LW_ERR_SINGULAR);
+    assert_true(lwi_elim_pivots(b->elim).min < 1e-12);
+}
+
 static void redundant(problem p)
 {
     for (int k = 0; k < LWI_COUNT(kinds); k++) {
         bench b = {.p = p};
         setup(&b, kinds[k]);
-        assert_true(b.rank < p.nrow);
-        int rank;
-        assert_int_equal(lwi_elim_find_ranks(b.elim, LWI_ELIM_RANK, &rank), LW_OK);
-        assert_int_equal(rank, b.rank);
-        agrees(&b, false);
-        assert_int_equal(lwi_elim_rank(b.elim), b.rank);
-        assert_int_equal(lwi_elim_factor(b.elim, NULL), LW_OK);
-        const lwi_elim_pivot_info pivots = lwi_elim_pivots(b.elim);
-        assert_true(pivots.min > LWI_ELIM_RANK);
-        assert_true(pivots.dropped < 1e-12);
-        assert_int_equal(lwi_elim_check_pivots(b.elim), LW_OK);
-        const lwi_elim_pivot_info checked = lwi_elim_pivots(b.elim);
-        assert_true(checked.min == pivots.min && checked.dropped == pivots.dropped);
-        assert_int_equal(checked.edge, pivots.edge);
-        assert_int_equal(lwi_elim_factor(b.elim, NULL), LW_OK);
-        agrees(&b, false);
-        null_vectors(&b);
-        local_null_vectors(&b);
-        dependent_rows(&b);
-        extended_agrees(&b, false);
-        null_vectors(&b);
-        dependent_rows(&b);
-        lwi_elim_clear_ranks(b.elim);
-        assert_int_equal(lwi_elim_rank(b.elim), p.nrow);
-        assert_int_equal(lwi_elim_factor(b.elim, NULL), LW_ERR_SINGULAR);
-        assert_true(lwi_elim_pivots(b.elim).min < 1e-12);
+        redundant_bench(&b);
         lwi_arena_free(&b.arena);
     }
     problem_free(&p);
@@ -357,6 +362,48 @@ static void redundant_rows(void **state)
         problem_right_side(&p);
         redundant(p);
     }
+}
+
+// How many ranked nodes go in blocks, with at most half of their rows kept, or with more.
+static void count_large(const bench *b, int count[2])
+{
+    for (int k = 0; k < b->elim->nnode; k++) {
+        const lwi_elim_front *N = &b->elim->front[k];
+        const lwi_elim_state *s = &b->elim->state[k];
+        if (N->nc + N->no >= LWI_ELIM_LARGE && s->ranked && s->kept < N->nc)
+            count[2 * s->kept > N->nc]++;
+    }
+}
+
+// Nodes with many rows: a grid of which every edge has `times` others with rows that are combinations of those of the edge.
+static void redundant_rows_of_large_nodes(void **state)
+{
+    (void)state;
+    int count[2] = {0};
+    for (int times = 1; times <= 2; times++) {
+        problem p;
+        problem_seed(300u + (unsigned)times);
+        problem_grid(&p, 9, 8, 2);
+        const int edges = p.graph.nedge;
+        for (int e = 0; e < times * edges; e++) {
+            const lwi_plan_edge of = p.edge[e % edges];
+            problem_edge(&p, times, of.ground, of.n, lwi_plan_bodies(&of));
+        }
+        problem_numbers(&p);
+        for (int e = 0; e < times * edges; e++)
+            for (int r = 0; r < times; r++) combine(&p, edges + e, r, e % edges);
+        problem_right_side(&p);
+        bench b = {.p = p};
+        setup(&b, LW_PLAN_BALANCED);
+        assert_int_equal(lwi_elim_find_ranks(b.elim, LWI_ELIM_RANK, NULL), LW_OK);
+        assert_int_equal(lwi_elim_factor(b.elim, NULL), LW_OK);
+        count_large(&b, count);
+        redundant_bench(&b);
+        lwi_arena_free(&b.arena);
+        problem_free(&p);
+    }
+    if (!(count[0] > 0 && count[1] > 0)) fail_msg("%d and %d", count[0], count[1]);
+    assert_true(count[0] > 0 && count[1] > 0); // both kinds of factors
 }
 
 // A row of zeros is no equation, at any place.
@@ -829,12 +876,19 @@ static void handle_form(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chains_and_trees),    cmocka_unit_test(loops_and_edges_of_several_bodies),
-        cmocka_unit_test(redundant_rows),      cmocka_unit_test(null_vectors_are_local),
-        cmocka_unit_test(rows_of_zeros),       cmocka_unit_test(multipliers_are_smooth),
-        cmocka_unit_test(regularised),         cmocka_unit_test(refinement),
-        cmocka_unit_test(what_fails_is_named), cmocka_unit_test(ranks_are_kept),
-        cmocka_unit_test(rows_rest),           cmocka_unit_test(handle_form),
+        cmocka_unit_test(chains_and_trees),
+        cmocka_unit_test(loops_and_edges_of_several_bodies),
+        cmocka_unit_test(redundant_rows),
+        cmocka_unit_test(redundant_rows_of_large_nodes),
+        cmocka_unit_test(null_vectors_are_local),
+        cmocka_unit_test(rows_of_zeros),
+        cmocka_unit_test(multipliers_are_smooth),
+        cmocka_unit_test(regularised),
+        cmocka_unit_test(refinement),
+        cmocka_unit_test(what_fails_is_named),
+        cmocka_unit_test(ranks_are_kept),
+        cmocka_unit_test(rows_rest),
+        cmocka_unit_test(handle_form),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

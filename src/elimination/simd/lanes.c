@@ -553,9 +553,11 @@ static void put_node_blocks(const lwi_elim *elim, const lwi_elim_front *N, doubl
 }
 
 #include "elimination/simd/single.inl"
+#include "elimination/simd/dense.inl"
 
 #define KERNELS_2(isa) lwi_elim_kernels_##isa
 #define KERNELS_1(isa) KERNELS_2(isa)
 extern const lwi_elim_kernels KERNELS_1(ISA);
-const lwi_elim_kernels KERNELS_1(ISA) = {matrix,        rows,      up,          down,
-                                         single_matrix, single_up, single_down, put_node_blocks};
+const lwi_elim_kernels KERNELS_1(ISA) = {matrix,          rows,      up,          down,
+                                         single_matrix,   single_up, single_down, put_node_blocks,
+                                         subtract_product};
