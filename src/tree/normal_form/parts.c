@@ -246,12 +246,20 @@ static bool floats(const lwi_node *node)
     return (is_free(node) || is_ball(node)) && node->parent < 0 && !node->driven;
 }
 
-// True if every joint is a product, or free at the ground, without a mount.
-static bool all_have_parts(const lw_model *model)
+// Joints that become parts.
+typedef enum kinds {
+    PRODUCTS,           // and joints that float at the ground
+    PRODUCTS_AND_BALLS, // and balls
+    ANY
+} kinds;
+
+// True if every joint is of these kinds, without a mount.
+static bool all_have_parts(const lw_model *model, kinds which)
 {
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
-        if (!is_product(node->type) && !floats(node)) return false;
+        const bool ball = which == PRODUCTS_AND_BALLS && is_ball(node) && !node->driven;
+        if (!is_product(node->type) && !floats(node) && !ball) return false;
         if (node->joint >= 0 && model->joint[node->joint].mount.present) return false;
     }
     return true;
@@ -274,6 +282,49 @@ static lwi_k_part part_from(const part *p)
     return to;
 }
 
+// Replaces a ball by three parts from the same place on.
+static void split_ball(lwi_k_part *to, bool reversed)
+{
+    static const lwi_k_frame identity = {{1, 0, 0, 0, 1, 0, 0, 0, 1}, {0, 0, 0}};
+    lwi_k_part whole = to[0], massless;
+    whole.floats = whole.ball = false;
+    whole.turn = 1;
+    massless = whole;
+    massless.m = 0;
+    v3_set(massless.h, 0, 0, 0);
+    memset(massless.J, 0, sizeof massless.J);
+    for (int i = 0; i < 3; i++) {
+        to[i] = i < 2 ? massless : whole;
+        to[i].axis_of_ball = reversed ? -(i + 1) : i + 1;
+        to[i].iv = whole.iv + i;
+        if (i > 0) to[i].in = identity;
+    }
+}
+
+static lw_status split_balls(const lw_model *model, lwi_arena *arena, lwi_k_parts *parts)
+{
+    const int n = parts->n;
+    int *last = LWI_PUSH(arena, int, n), total = 0; // of each part: the last one that replaces it
+    bool *reversed = LWI_PUSH(arena, bool, n);
+    for (int i = 0; i < n && last; i++) total += parts->part[i].ball ? 3 : 1, last[i] = total - 1;
+    lwi_k_part *all = LWI_PUSH(arena, lwi_k_part, total);
+    if (!last || !reversed || !all) return LW_ERR_MEMORY;
+    for (int k = 0; k < model->nnode; k++)
+        if (is_ball(&model->node[k])) reversed[parts->part_of[k]] = model->node[k].reversed;
+    for (int i = 0; i < n; i++) {
+        const int first = i ? last[i - 1] + 1 : 0, parent = parts->part[i].parent;
+        all[first] = parts->part[i];
+        if (parts->part[i].ball) split_ball(&all[first], reversed[i]);
+        all[first].parent = parent < 0 ? -1 : last[parent];
+        for (int k = first + 1; k <= last[i]; k++) all[k].parent = k - 1;
+    }
+    for (int k = 0; k < model->nnode; k++)
+        if (parts->part_of[k] >= 0) parts->part_of[k] = last[parts->part_of[k]];
+    parts->part = all;
+    parts->n = total;
+    return LW_OK;
+}
+
 static lw_status take_parts(const build *b, lwi_arena *arena, lwi_k_parts *parts)
 {
     parts->part = LWI_PUSH(arena, lwi_k_part, b->npart);
@@ -285,10 +336,10 @@ static lw_status take_parts(const build *b, lwi_arena *arena, lwi_k_parts *parts
     return LW_OK;
 }
 
-static lw_status create(const lw_model *model, bool any, lwi_arena *arena, lwi_k_parts *parts)
+static lw_status create(const lw_model *model, kinds which, lwi_arena *arena, lwi_k_parts *parts)
 {
     *parts = (lwi_k_parts){.n = -1};
-    if (!any && !all_have_parts(model)) return LW_OK;
+    if (which != ANY && !all_have_parts(model, which)) return LW_OK;
     const int max_parts =
         (model->driven ? 7 : 3) * model->nnode; // three of a planar joint, four of its mount
     lwi_arena scratch;
@@ -310,9 +361,15 @@ static lw_status create(const lw_model *model, bool any, lwi_arena *arena, lwi_k
 
 lw_status lwi_k_parts_create(const lw_model *model, lwi_arena *arena, lwi_k_parts *parts)
 {
-    return create(model, false, arena, parts);
+    return create(model, PRODUCTS, arena, parts);
 }
 lw_status lwi_k_parts_create_any(const lw_model *model, lwi_arena *arena, lwi_k_parts *parts)
 {
-    return create(model, true, arena, parts);
+    return create(model, ANY, arena, parts);
+}
+
+lw_status lwi_k_parts_create_balls(const lw_model *model, lwi_arena *arena, lwi_k_parts *parts)
+{
+    TRY(create(model, PRODUCTS_AND_BALLS, arena, parts));
+    return parts->n > 0 ? split_balls(model, arena, parts) : LW_OK;
 }

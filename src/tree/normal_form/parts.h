@@ -22,6 +22,8 @@ typedef struct lwi_k_part {
     bool floats;    ///< a body on a free or spherical joint at the ground
     bool
         ball; ///< of lwi_k_parts_create_any: a body on a spherical joint to another one, in its link frame
+    int axis_of_ball; ///< of lwi_k_parts_create_balls: 1, 2, 3: rotates about this axis of a body on a ball,
+                      ///< -1, -2, -3: of its parent, backwards; 0: none
     double turn, slide; ///< rotation [rad] and displacement [m] per unit of q
     double sign;        ///< -1: the tree passes the joint backwards
     int iq, iv;         ///< coordinate and speed in tree q, v; of drive i: tree nq + i, tree nv + i
@@ -52,6 +54,10 @@ lw_status lwi_k_parts_create(const lw_model *model, lwi_arena *arena, lwi_k_part
 
 /** The same with a part that `floats` for every joint that is no product. */
 lw_status lwi_k_parts_create_any(const lw_model *model, lwi_arena *arena, lwi_k_parts *parts);
+
+/** As lwi_k_parts_create, and spherical joints between bodies become three parts, all but the last massless.  Their speeds
+ *  are about the axes of the joint's body 2, and iq is that of the quaternion. */
+lw_status lwi_k_parts_create_balls(const lw_model *model, lwi_arena *arena, lwi_k_parts *parts);
 
 /** A frame at the origin with z along a unit vector. */
 void lwi_k_frame_about(lwi_k_frame *frame, const double axis[3]);

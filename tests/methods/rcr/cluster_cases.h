@@ -21,6 +21,8 @@
 
 static const int widths[] = {1, 4, 8};
 
+static double step_size = 1e-3; // its fifth power: local errors far below the tolerance
+
 // -------------------------------------------------------------------------------------- mechanisms
 
 /** A pose in space: points and directions of a mechanism drawn near the origin are transformed by
@@ -49,6 +51,7 @@ static inline double draw(uint64_t *seed)
 static inline site new_site(uint64_t *seed, bool straight)
 {
     site s = {.b = lwt_builder(), .base = lwt_ground};
+    step_size = 1e-3;
     double q[4] = {1, 0, 0, 0};
     for (int i = 0; i < 4 && !straight; i++) q[i] = draw(seed);
     quat_matrix(s.R, q);
@@ -247,6 +250,91 @@ static inline void leg(site *s, lw_body crank, double x, double side)
     pin(s, LW_JOINT_REVOLUTE, front, foot, AT(x + 1.7 * side, -0.3, 0), Z, LW_CUT_PREFER);
 }
 
+static inline lw_joint universal(site *s, lw_body a, lw_body b, const double at[3],
+                                 const double axis[3], const double axis2[3])
+{
+    return lwt_add(s->b, &(lw_joint_desc){.type = LW_JOINT_UNIVERSAL,
+                                          .body1 = a,
+                                          .body2 = b,
+                                          .at = rotated(s, at[0], at[1], at[2]),
+                                          .axis = rotated(s, axis[0], axis[1], axis[2]),
+                                          .axis2 = rotated(s, axis2[0], axis2[1], axis2[2])});
+}
+
+/** A ball between the end of a leg and the platform: the first leg carries the platform, others close loops; reversed: on
+ *  the platform's frame. */
+static inline void wrist(site *s, lw_body leg, lw_body platform, const double at[3], bool carries,
+                         bool reversed)
+{
+    pin(s, LW_JOINT_SPHERICAL, reversed ? platform : leg, reversed ? leg : platform, at, Z,
+        carries ? LW_CUT_NEVER : LW_CUT_ALWAYS);
+}
+
+/** A Delta robot: three arms on hinges, two bars on universal joints to each, and the platform on balls at their ends.
+ *  Fifteen speeds of five loops depend on three together. */
+static inline void delta_robot(site *s, double x, bool reversed)
+{
+    const lw_body platform = blob(s, x + 0.02, 0.01, -0.5, 1);
+    for (int i = 0; i < 3; i++) {
+        const double c = cos(2 * i + 0.1), d = sin(2 * i + 0.1), reach = 0.5 + 0.02 * i;
+        const lw_body arm = blob(s, x + 0.35 * c, 0.35 * d, 0.02, 1);
+        pin(s, LW_JOINT_REVOLUTE, s->base, arm, AT(x + 0.2 * c, 0.2 * d, 0), AT(-d, c, 0.1 * i),
+            LW_CUT_AUTO);
+        for (int side = -1; side < 2; side += 2) {
+            const double across = 0.08 * side, up = 0.05;
+            const double *top = AT(x + reach * c - across * d, reach * d + across * c, up);
+            const double *end = AT(x + 0.1 * c - across * d, 0.1 * d + across * c, -0.5);
+            const lw_body bar = blob(s, (top[0] + end[0]) / 2, (top[1] + end[1]) / 2, -0.2, 0.5);
+            universal(s, arm, bar, top, AT(-d, c, 0), AT(c, d, 0.5));
+            wrist(s, bar, platform, end, i == 0 && side < 0, reversed);
+        }
+    }
+}
+
+/** A Stewart platform: six legs that slide, on universal joints, to balls on the platform. */
+static inline void stewart(site *s, double x, bool reversed)
+{
+    const lw_body platform = blob(s, x + 0.02, 0.01, 1, 2);
+    for (int i = 0; i < 6; i++) {
+        const double low = 1.05 * i + (i % 2 ? 0.3 : -0.1), high = 1.05 * i + (i % 2 ? -0.2 : 0.35);
+        const double *foot = AT(x + 0.8 * cos(low), 0.8 * sin(low), 0.02 * i);
+        const double *end = AT(x + 0.45 * cos(high), 0.45 * sin(high), 1);
+        const double along[3] = {end[0] - foot[0], end[1] - foot[1], end[2] - foot[2]};
+        const lw_body lower = blob(s, foot[0] + 0.3 * along[0], foot[1] + 0.3 * along[1], 0.3, 1);
+        const lw_body upper = blob(s, foot[0] + 0.7 * along[0], foot[1] + 0.7 * along[1], 0.7, 1);
+        double side[3];
+        v3_cross(side, along, X);
+        universal(s, s->base, lower, foot, side, X);
+        pin(s, LW_JOINT_PRISMATIC, lower, upper, foot, along, LW_CUT_AUTO);
+        wrist(s, upper, platform, end, i == 0, reversed);
+    }
+}
+
+/** A platform in a plane on three legs of two links.  `type` hinges close its two loops; LW_JOINT_FIXED: halves of small
+ *  bodies on hinges.  Neither loop determines its speeds alone, and rows are redundant. */
+static inline void plane_platform(site *s, double x, lw_joint_type type)
+{
+    const lw_body platform = blob(s, x + 0.02, 0.03, 0.1, 1);
+    for (int i = 0; i < 3; i++) {
+        const double c = cos(2.1 * i), d = sin(2.1 * i);
+        const double *foot = AT(x + c, d, 0), *end = AT(x + 0.3 * c, 0.3 * d, 0);
+        const double *knee = AT(x + 0.9 * c - 0.4 * d, 0.9 * d + 0.4 * c, 0);
+        const lw_body upper = blob(s, (foot[0] + knee[0]) / 2, (foot[1] + knee[1]) / 2, 0, 1),
+                      lower = blob(s, (end[0] + knee[0]) / 2, (end[1] + knee[1]) / 2, 0.1, 1);
+        pin(s, LW_JOINT_REVOLUTE, s->base, upper, foot, Z, LW_CUT_NEVER);
+        pin(s, LW_JOINT_REVOLUTE, upper, lower, knee, Z, LW_CUT_NEVER);
+        if (i == 0 || type != LW_JOINT_FIXED) {
+            pin(s, LW_JOINT_REVOLUTE, lower, platform, end, Z, i ? LW_CUT_ALWAYS : LW_CUT_NEVER);
+            continue;
+        }
+        const lw_body half = blob(s, end[0], end[1], 0.05, 0.3),
+                      other = blob(s, end[0], end[1], -0.05, 0.2);
+        pin(s, LW_JOINT_REVOLUTE, lower, half, end, Z, LW_CUT_NEVER);
+        pin(s, LW_JOINT_REVOLUTE, platform, other, end, Z, LW_CUT_NEVER);
+        pin(s, LW_JOINT_FIXED, half, other, end, AT(1, 0.2, 0.3), LW_CUT_ALWAYS);
+    }
+}
+
 typedef enum lwt_base {
     GROUND,
     FLOATING, ///< without a joint
@@ -298,6 +386,11 @@ typedef enum lwt_kind {
     HALVES,
     TREE,  ///< four-bars on rockers, branches before and behind
     MIXED, ///< some of all
+    DELTA, ///< loops that are coupled
+    STEWART,
+    REVERSED, ///< one of each, the platform's balls passed backwards
+    PLANE,    ///< platforms in a plane, on hinges
+    PLANE_HALVES,
     NKIND
 } lwt_kind;
 
@@ -312,6 +405,7 @@ static inline void add_tree(site *s, int n)
 
 static inline void populate(site *s, lwt_kind kind, int n)
 {
+    if (kind == PLANE_HALVES) step_size = 1e-4; // light bodies between hinges move fast
     switch (kind) {
     case FOUR_BARS: {
         lw_body last = s->base;
@@ -351,6 +445,22 @@ static inline void populate(site *s, lwt_kind kind, int n)
         break;
     case TREE:
         add_tree(s, n);
+        break;
+    case DELTA:
+        for (int i = 0; i < n; i++) delta_robot(s, 3 * i, false);
+        break;
+    case STEWART:
+        for (int i = 0; i < n; i++) stewart(s, 3 * i, false);
+        break;
+    case REVERSED:
+        delta_robot(s, 0, true);
+        stewart(s, 3, true);
+        break;
+    case PLANE:
+        for (int i = 0; i < n; i++) plane_platform(s, 3 * i, LW_JOINT_REVOLUTE);
+        break;
+    case PLANE_HALVES:
+        for (int i = 0; i < n; i++) plane_platform(s, 3 * i, LW_JOINT_FIXED);
         break;
     default:
         for (int i = 0; i < n; i++) {
@@ -403,8 +513,7 @@ static inline lwt_run drop(const lw_model *model, int lanes)
 
 static inline void step_on(lwt_run *r, int steps, const double *inputs)
 {
-    const double h = 1e-3; // h^5: local errors far below the tolerance
-    lwt_integrate(r->work, &r->t, r->x, inputs, h, steps);
+    lwt_integrate(r->work, &r->t, r->x, inputs, step_size, steps);
 }
 
 // By clusters with the partition of `from`; false: the elimination has to decide.
@@ -563,10 +672,15 @@ static inline void compare_closing(lwt_run *r, const double *inputs, const char 
         assert_memory_equal(one, x, (size_t)nx * sizeof *x);
         lwi_work_destroy(work);
     }
-    for (int k = 0; k < model->nnode; k++)
-        for (int i = 0; i < model->node[k].nq; i++)
-            if (model->node[k].nq != model->node[k].nv || !choice->dependent[model->node[k].iv + i])
-                assert_true(one[model->node[k].iq + i] == r->x[model->node[k].iq + i]);
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        bool moves = false; // a quaternion of a ball of a loop
+        for (int i = 0; i < node->nv && node->nq != node->nv; i++)
+            moves = moves || choice->dependent[node->iv + i];
+        for (int i = 0; i < node->nq && !moves; i++)
+            if (node->nq != node->nv || !choice->dependent[node->iv + i])
+                assert_true(one[node->iq + i] == r->x[node->iq + i]);
+    }
     assert_memory_equal(one + model->tree_nq, r->x + model->tree_nq,
                         (size_t)(nx - model->tree_nq) * sizeof *one);
     memcpy(r->x, one, (size_t)nx * sizeof *one);

@@ -44,6 +44,21 @@ static void clusters_agree(void **state)
     check_kind(MIXED, 3, "mixed shapes", 3);
 }
 
+// The same where loops determine their speeds together: platforms on several legs.
+static void coupled_loops_agree(void **state)
+{
+    (void)state;
+    check_kind(DELTA, 1, "a Delta robot", 3);
+    check_kind(DELTA, 3, "Delta robots", 2);
+    check_kind(STEWART, 1, "a Stewart platform", 3);
+    check_kind(STEWART, 2, "Stewart platforms", 2);
+    check_kind(REVERSED, 1, "platforms on reversed balls", 3);
+    check_kind(PLANE, 1, "a platform in a plane", 3);
+    check_kind(PLANE, 2, "platforms in a plane", 3);
+    check_kind(PLANE_HALVES, 1, "a platform in a plane, halves", 3);
+    check_kind(PLANE_HALVES, 3, "platforms in a plane, halves", 2);
+}
+
 // ---------------------------------------------------------------------------------------- limits
 
 // A row is made by clusters; else to the last bit by the elimination.
@@ -143,16 +158,19 @@ static double energy_of(lwt_run *r)
 // A run by clusters conserves the energy as one by the elimination, and remains close to it.
 static void segments_conserve_energy(void **state)
 {
-    static const lwt_kind kinds[] = {LADDER, FOUR_BARS};
+    static const struct {
+        lwt_kind kind;
+        int steps;
+    } cases[] = {{LADDER, 400}, {FOUR_BARS, 400}, {DELTA, 200}, {STEWART, 100}, {PLANE, 100}};
     (void)state;
-    for (int k = 0; k < LWI_COUNT(kinds); k++) {
+    for (int k = 0; k < LWI_COUNT(cases); k++) {
         uint64_t seed = 11;
-        lw_model *model = build(kinds[k], 3, false, &seed);
+        lw_model *model = build(cases[k].kind, 3, false, &seed);
         lwt_run a = drop(model, 0), b = drop(model, LWI_NO_KERNEL);
         const double start = energy_of(&a);
         memcpy(b.work->discrete, a.work->discrete, a.work->ndiscrete);
-        step_on(&a, 400, NULL);
-        step_on(&b, 400, NULL);
+        step_on(&a, cases[k].steps, NULL);
+        step_on(&b, cases[k].steps, NULL);
         // h^4 of Runge and Kutta with h = 1e-3 and motions of some 10/s: 1e-8 of energies of 100 J
         const double lost = energy_of(&a) - start, other = energy_of(&b) - start;
         lwt_near("energy", k, lost, 0, 1e-6);
@@ -296,6 +314,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clusters_agree),
+        cmocka_unit_test(coupled_loops_agree),
         cmocka_unit_test(flat_clusters_are_left_to_the_elimination),
         cmocka_unit_test(inertias_are_reduced_on_demand),
         cmocka_unit_test(ranks_choose_as_choices),

@@ -43,7 +43,9 @@ static void forces_at_points_agree(void **state)
     } cases[] = {{FOUR_BARS, 9, "four-bars"}, {CRANK_SLIDERS, 3, "crank-sliders"},
                  {LADDER, 10, "ladder"},      {SARRUS, 2, "Sarrus linkages"},
                  {BALLS, 2, "balls"},         {TREE, 4, "tree of clusters"},
-                 {MIXED, 2, "mixed"}};
+                 {MIXED, 2, "mixed"},         {DELTA, 1, "a Delta robot"},
+                 {STEWART, 1, "a platform"},  {REVERSED, 1, "reversed balls"},
+                 {PLANE, 2, "in a plane"},    {PLANE_HALVES, 1, "in a plane, halves"}};
     (void)state;
     for (int c = 0; c < LWI_COUNT(cases); c++) {
         findings worst = {0};

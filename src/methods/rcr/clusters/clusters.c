@@ -2,7 +2,8 @@
 //
 // A plan is made in three steps:
 //   order   bodies moved by independent speeds only; then, repeatedly, the loop with the fewest unknown
-//           speeds, which are the dependent ones of its cluster; then the bodies that loops carry
+//           speeds, which are the dependent ones of its cluster, or loops that together have rows for
+//           theirs; then the bodies that loops carry
 //   join    each cluster gets a parent: an earlier cluster with x that determine all its known coordinates, so
 //           that clusters form a tree
 //   place   frames with cheap rotations, shapes, lanes
@@ -11,7 +12,10 @@
 #include "methods/rcr/clusters/plan.h"
 
 #include "base/assert.h"
+#include "spatial/motion.h"
 #include "spatial/rotation.h"
+
+#include <stdlib.h>
 
 typedef lwi_cluster_draft draft;
 typedef lwi_cluster_scratch scratch;
@@ -48,19 +52,19 @@ static int inboard_of(const lwi_clusters *c, int part)
 bool lwi_clusters_find_path(const lwi_clusters *c, lwi_cluster_loop *loop)
 {
     if (base_of(c, loop->end[0]) != base_of(c, loop->end[1])) return false;
-    int way[2][LWI_CLUSTER_STEPS], n[2] = {0, 0};
+    int way[2][LWI_CLUSTER_LOOP], n[2] = {0, 0};
     for (int s = 0; s < 2; s++) {
         const int end = loop->end[s];
         const bool there = end < 0 || c->parts.part[end].floats;
         for (int p = there ? -1 : end; p >= 0; p = inboard_of(c, p)) {
-            if (n[s] == LWI_CLUSTER_STEPS) return false;
+            if (n[s] == LWI_CLUSTER_LOOP) return false;
             way[s][n[s]++] = p;
         }
     }
     // merges descending lists: parts on both branches are below the branch point, outside the loop
     int i = 0, j = 0, m = 0;
-    int list[2 * LWI_CLUSTER_STEPS];
-    int8_t side[2 * LWI_CLUSTER_STEPS];
+    int list[2 * LWI_CLUSTER_LOOP];
+    int8_t side[2 * LWI_CLUSTER_LOOP];
     while (i < n[0] || j < n[1]) {
         const int a = i < n[0] ? way[0][i] : -1, b = j < n[1] ? way[1][j] : -1;
         list[m] = a > b ? a : b;
@@ -69,10 +73,76 @@ bool lwi_clusters_find_path(const lwi_clusters *c, lwi_cluster_loop *loop)
         j += b >= a;
     }
     LWI_ASSERT(m <= n[0] + n[1]);
-    if (m == 0 || m > LWI_CLUSTER_STEPS) return false;
+    if (m == 0 || m > LWI_CLUSTER_LOOP) return false;
     loop->n = m;
     for (int k = 0; k < m; k++) loop->part[k] = list[m - 1 - k], loop->side[k] = side[m - 1 - k];
     return true;
+}
+
+// Coordinates without symmetry: by multiples of an irrational number.
+static double scattered(int i)
+{
+    return 2 * fmod(0.6180339887498949 * (i + 1), 1) - 1;
+}
+
+// Frames of the parts of a loop away from any special position; loops need not be closed.
+static void scatter(const lwi_clusters *c, const lwi_cluster_loop *loop, lwi_k_frame *at)
+{
+    for (int i = 0; i < loop->n; i++) {
+        const lwi_k_part *part = &c->parts.part[loop->part[i]];
+        const double q = part->sign * scattered(loop->part[i]);
+        lwi_k_frame own = {.r = {0, 0, part->slide * q}};
+        rot_z(own.R, cos(part->turn * q), sin(part->turn * q));
+        at[i] = part->in;
+        for (int p = 0; p < i; p++)
+            if (loop->part[p] == part->parent) lwi_k_compose(&at[i], &at[p], &part->in);
+        lwi_k_compose(&at[i], &at[i], &own);
+    }
+}
+
+// Effect of a unit of the coordinate of a part on the rows of the loop's joint at P with axes x, y.
+static void scattered_column(const lwi_cluster_loop *loop, const lwi_k_part *part,
+                             const lwi_k_frame *at, const double P[3], const double *x,
+                             const double *y, double w[6])
+{
+    const double axis[3] = {at->R[2], at->R[5], at->R[8]};
+    double arm[3];
+    v6_zero(w);
+    v3_scale(w, part->slide, axis);
+    if (part->turn != 0) {
+        v3_sub(arm, P, at->r);
+        v3_cross_add(w, axis, arm);
+        if (loop->rigid) v3_copy(w + 3, axis);
+        if (loop->pin) w[3] = v3_dot(axis, x), w[4] = v3_dot(axis, y);
+    }
+}
+
+// The largest rank of the rows of a loop: that away from special positions, where it need not be closed.
+static int largest_rank(const lwi_clusters *c, const lwi_cluster_loop *loop)
+{
+    lwi_k_frame at[LWI_CLUSTER_LOOP], end = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+    double P[3], z[3], x[3], y[3], q[6][6];
+    int rank = 0;
+    scatter(c, loop, at);
+    for (int i = 0; i < loop->n; i++)
+        if (loop->part[i] == loop->end[1]) end = at[i];
+    m3_mul_v(P, end.R, loop->P[1]);
+    v3_add(P, P, end.r);
+    m3_mul_v(z, end.R, loop->z[1]);
+    m3_mul_v(x, end.R, loop->x[1]);
+    v3_cross(y, z, x);
+    for (int i = 0; i < loop->n && rank < 6; i++) {
+        double w[6];
+        if (!loop->side[i]) continue;
+        scattered_column(loop, &c->parts.part[loop->part[i]], &at[i], P, x, y, w);
+        const double whole = sqrt(v6_dot(w, w));
+        for (int k = 0; k < rank; k++) v6_axpy(w, -v6_dot(w, q[k]), q[k]);
+        const double size = sqrt(v6_dot(w, w));
+        if (!(size > 1e-6 * whole)) continue;
+        for (int k = 0; k < 6; k++) q[rank][k] = w[k] / size;
+        rank++;
+    }
+    return rank;
 }
 
 static bool set_loop(const lw_model *model, const lwi_clusters *c, int i, lwi_cluster_loop *loop)
@@ -98,7 +168,9 @@ static bool set_loop(const lw_model *model, const lwi_clusters *c, int i, lwi_cl
         v3_set(loop->z[s], F.R[2], F.R[5], F.R[8]);
         v3_set(loop->x[s], F.R[0], F.R[3], F.R[6]);
     }
-    return lwi_clusters_find_path(c, loop);
+    if (!lwi_clusters_find_path(c, loop)) return false;
+    loop->rank = largest_rank(c, loop);
+    return true;
 }
 
 static bool list_loops(lwi_clusters *c, scratch *s, lwi_arena *arena)
@@ -137,22 +209,55 @@ static int free_nodes(const lwi_clusters *c, const lw_model *model, int dependen
     return held < moving ? moving - held : 0;
 }
 
+// A block with as many steps that takes most memory.
+static lwi_cluster_shape widest(const lwi_clusters *c, int nstep, int nclosing)
+{
+    const int half = (nstep + 1) / 2; // maximizes the product
+    return (lwi_cluster_shape){.nstep = nstep,
+                               .closing = {{.n = (uint8_t)nstep}},
+                               .nx = half < LWI_CLUSTER_KNOWN ? half : LWI_CLUSTER_KNOWN,
+                               .ny = half < LWI_CLUSTER_DEPENDENT ? half : LWI_CLUSTER_DEPENDENT,
+                               .nclosing = nclosing,
+                               .floats = c->nbase > 0};
+}
+
+static int descending(const void *a, const void *b)
+{
+    const int x = *(const int *)a, y = *(const int *)b;
+    return (x < y) - (x > y);
+}
+
+// Bytes of the blocks: one cluster in each, the longest ones first.  A body is of one cluster.
+static lw_status block_room(const lwi_clusters *c, lwi_arena *arena, size_t *room)
+{
+    lwi_arena once;
+    lwi_arena_init(&once, &arena->allocator);
+    int *steps = LWI_PUSH(&once, int, c->nloop + c->parts.n), n = 0;
+    size_t columns = 0;
+    *room = 0;
+    for (int i = 0; i < c->nloop && steps; i++) steps[n++] = c->loop[i].n;
+    for (int k = 0; k < c->parts.n && steps; k++) { // a body without a loop
+        int depth = 0;
+        for (int p = k; p >= 0 && depth <= LWI_CLUSTER_KNOWN; p = inboard_of(c, p)) depth++;
+        steps[n++] = depth;
+    }
+    if (steps) qsort(steps, (size_t)n, sizeof *steps, descending);
+    for (int i = 0; i < n && steps && i < c->max_blocks; i++) {
+        const lwi_cluster_shape shape = widest(c, steps[i], 1);
+        *room += lwi_clusters_block_bytes(&shape);
+        columns += (size_t)(shape.nstep * shape.nx) * sizeof(lwi_cluster_column);
+    }
+    const size_t limit = (size_t)(c->parts.n * LWI_CLUSTER_KNOWN) * sizeof(lwi_cluster_column);
+    *room += columns < limit ? columns : limit;
+    lwi_arena_free(&once);
+    return steps ? LW_OK : LW_ERR_MEMORY;
+}
+
 // Memory for all partitions except those with many shapes, which the elimination evaluates.
 static lw_status create_memory(lwi_clusters *c, const lw_model *model, int dependent,
                                lwi_arena *arena)
 {
     enum { SHAPES = 24 };
-    lwi_cluster_shape widest = {0};
-    for (int i = 0; i < c->nloop; i++)
-        if (c->loop[i].n > widest.nstep) widest.nstep = c->loop[i].n;
-    for (int k = 0; k < c->parts.n; k++) { // a body without a loop
-        int depth = 0;
-        for (int p = k; p >= 0 && depth <= LWI_CLUSTER_KNOWN; p = inboard_of(c, p)) depth++;
-        if (depth > widest.nstep) widest.nstep = depth;
-    }
-    widest.nx = widest.ny = (widest.nstep + 1) / 2; // maximizes the product
-    widest.nbody = widest.nstep;
-    widest.floats = c->nbase > 0;
     c->max_clusters = c->nloop + free_nodes(c, model, dependent);
     c->max_shapes = c->max_clusters < SHAPES ? c->max_clusters : SHAPES;
     c->max_blocks = c->max_clusters / LWI_LANES + SHAPES;
@@ -162,8 +267,8 @@ static lw_status create_memory(lwi_clusters *c, const lw_model *model, int depen
         LWI_CLUSTER_KNOWN * (LWI_CLUSTER_KNOWN + 1) * sizeof(double) + 64 + base_rows;
     c->max_forwarded = 2 * c->nloop; // for machines with two forwarded coordinates per loop
     const size_t forwarded = (LWI_CLUSTER_KNOWN / 2 + 1) * sizeof(lwi_lanes);
-    c->room = (size_t)c->max_blocks * lwi_clusters_block_bytes(&widest) +
-              (size_t)c->max_clusters * sum + (size_t)c->max_forwarded * forwarded;
+    TRY(block_room(c, arena, &c->room));
+    c->room += (size_t)c->max_clusters * sum + (size_t)c->max_forwarded * forwarded;
     c->forwarded = LWI_PUSH(arena, lwi_cluster_forwarded, c->max_forwarded);
     c->unit = LWI_PUSH(arena, lwi_lanes, LWI_CLUSTER_KNOWN * LWI_CLUSTER_KNOWN + LWI_CLUSTER_KNOWN);
     for (int i = 0; c->unit && i < LWI_CLUSTER_KNOWN; i++)
@@ -178,6 +283,18 @@ static lw_status create_memory(lwi_clusters *c, const lw_model *model, int depen
                    c->forwarded
                ? LW_OK
                : LW_ERR_MEMORY;
+}
+
+// Nodes on balls: quaternions.
+static lw_status list_balls(lwi_clusters *c, const lw_model *model, lwi_arena *arena)
+{
+    c->ball = LWI_PUSH(arena, int, model->nnode);
+    if (!c->ball) return LW_ERR_MEMORY;
+    for (int k = 0; k < model->nnode; k++)
+        if (lwi_joint_is_ball(model->node[k].type) &&
+            c->parts.part[c->parts.part_of[k]].axis_of_ball)
+            c->ball[c->nball++] = k;
+    return LW_OK;
 }
 
 lw_status lwi_clusters_create(const lw_model *model, double length, const double *scale,
@@ -196,7 +313,7 @@ lw_status lwi_clusters_create(const lw_model *model, double length, const double
                         .scratch = LWI_PUSH(arena, scratch, 1)};
     if (!c->loop || !c->scratch) return LW_ERR_MEMORY;
     v3_copy(c->gravity, model->gravity);
-    TRY(lwi_k_parts_create(model, arena, &c->parts));
+    TRY(lwi_k_parts_create_balls(model, arena, &c->parts));
     if (c->parts.n < 1) return LW_OK;
     c->nv = c->nfree + c->parts.ndrive;
     LWI_ASSERT(c->parts.ndrive >= 0);
@@ -205,6 +322,7 @@ lw_status lwi_clusters_create(const lw_model *model, double length, const double
     c->drive = LWI_PUSH(arena, double, c->parts.ndrive);
     if (!c->node_of || !c->scale || !c->drive) return LW_ERR_MEMORY;
     TRY(lwi_clusters_create_bases(c, model, arena));
+    TRY(list_balls(c, model, arena));
     if (c->nfree) memcpy(c->scale, scale, (size_t)c->nfree * sizeof *scale);
     for (int k = 0; k < model->nnode; k++)
         for (int j = 0; j < model->node[k].nv; j++) c->node_of[model->node[k].iv + j] = k;
@@ -226,16 +344,28 @@ lw_status lwi_clusters_create(const lw_model *model, double length, const double
 }
 // -------------------------------------------------------------------------------------------- join
 
-// Order of the coordinates: those of earlier clusters, own independent ones, dependent ones.
+// Number of the only loop of the draft with a part between its ends; nloop: several, or none.
+static int only_loop(const draft *d, int part)
+{
+    int only = d->nloop, n = 0;
+    for (int g = 0; g < d->nloop; g++)
+        if (lwi_clusters_side(d->loop[g], part)) only = g, n++;
+    return n == 1 ? only : d->nloop;
+}
+
+// Order of the coordinates: those of earlier clusters, own independent ones, dependent ones; of these first those of each
+// loop alone, which are eliminated without effect on other loops.
 static bool sort_coordinates(const lwi_clusters *c, draft *d, lwi_cluster *cluster)
 {
     const int *introduced = c->scratch->introduced;
     int at = 0;
-    for (int pass = 0; pass < 3; pass++) {
+    for (int pass = 0; pass < 3 + d->nloop; pass++) {
         for (int i = 0; i < d->n; i++) {
             const int iv = c->parts.part[d->part[i]].iv;
             const bool driven = iv >= c->nfree;
-            const int class = driven || introduced[iv] >= 0 ? 0 : c->dependent[iv] ? 2 : 1;
+            const int class = driven || introduced[iv] >= 0 ? 0
+                              : c->dependent[iv]            ? 2 + only_loop(d, d->part[i])
+                                                            : 1;
             if (class != pass) continue;
             if (driven && at < LWI_CLUSTER_KNOWN)
                 cluster->driven = (uint8_t)(cluster->driven | 1u << at);
@@ -249,6 +379,7 @@ static bool sort_coordinates(const lwi_clusters *c, draft *d, lwi_cluster *clust
     LWI_ASSERT(at == d->n); // every coordinate is in one class
     d->shape.ny = at - d->shape.nx;
     d->shape.nstep = at;
+    LWI_ASSERT(d->n <= LWI_CLUSTER_STEPS);
     cluster->na = (int8_t)d->shape.na;
     cluster->nx = (int8_t)d->shape.nx;
     cluster->ny = (int8_t)d->shape.ny;
@@ -401,7 +532,7 @@ static void set_motions(const lwi_clusters *c, draft *d)
             step->moved_by = (uint8_t)(step->moved_by | 1u << step->at);
         else
             step->has_dependent = true, step->moved_by = (uint8_t)((1u << s->nx) - 1);
-        s->planar = s->planar && step->axes == LWI_CLUSTER_SAME && !step->slide;
+        s->planar = s->planar && step->axes == LWI_CLUSTER_SAME && !step->slide && !step->ball;
     }
 }
 
@@ -410,20 +541,20 @@ static bool add_cluster(lwi_clusters *c, draft *d)
     LWI_ASSERT(d->n > 0 && d->n <= LWI_CLUSTER_STEPS);
     if (c->ncluster == c->max_clusters) return false;
     lwi_cluster *cluster = &c->cluster[c->ncluster];
-    lwi_cluster_closing at = {.z = {{0, 0, 1}, {0, 0, 1}}};
-    *cluster = (lwi_cluster){.loop = d->loop ? (int)(d->loop - c->loop) : -1};
+    lwi_cluster_draft_end at[LWI_CLUSTER_CLOSINGS];
+    *cluster =
+        (lwi_cluster){.loop = d->nloop ? (int)(d->loop[0] - c->loop) : -1, .nloop = d->nloop};
     if (!sort_coordinates(c, d, cluster)) return false;
     lwi_clusters_set_frames(c, d);
     set_motions(c, d);
-    d->shape.close[0] = d->shape.close[1] = -1;
-    const bool coupling = d->loop && d->loop->coupling >= 0;
+    const bool coupling = d->nloop && d->loop[0]->coupling >= 0;
     if (coupling && cluster->ny > 1) return false;
-    if (d->loop && !coupling) lwi_clusters_close(c, d, &at);
-    if (!find_parent(c, d, cluster) || !lwi_clusters_place(c, d, cluster, &at)) return false;
+    if (d->nloop && !coupling) lwi_clusters_close(c, d, at);
+    if (!find_parent(c, d, cluster) || !lwi_clusters_place(c, d, cluster, at)) return false;
     for (int i = 0; i < d->n; i++)
         if (d->own[i]) c->scratch->introduced[c->parts.part[d->part[i]].iv] = c->ncluster;
     lwi_clusters_attach(c, d, c->ncluster);
-    if (coupling) c->coupling[d->loop->coupling].cluster = cluster->ny ? c->ncluster : -1;
+    if (coupling) c->coupling[d->loop[0]->coupling].cluster = cluster->ny ? c->ncluster : -1;
     c->ncluster++;
     return true;
 }
@@ -466,21 +597,40 @@ static bool add_bodies(lwi_clusters *c, bool roots)
     }
     return true;
 }
+
+// Adds the parts of a loop that the draft does not have, parents first.
+static bool add_parts(draft *d, const lwi_cluster_loop *loop)
+{
+    for (int i = 0; i < loop->n; i++) {
+        int at = d->n;
+        while (at > 0 && d->part[at - 1] > loop->part[i]) at--;
+        if (at > 0 && d->part[at - 1] == loop->part[i]) continue;
+        if (d->n == LWI_CLUSTER_STEPS) return false;
+        memmove(d->part + at + 1, d->part + at, (size_t)(d->n++ - at) * sizeof *d->part);
+        d->part[at] = loop->part[i];
+    }
+    return true;
+}
+
 static bool add_loops(lwi_clusters *c)
 {
     scratch *s = c->scratch;
-    lwi_clusters_queue_all(c);
-    for (int n = 0; n < c->nloop; n++) {
+    lwi_clusters_queue_all(c, true);
+    for (int n = 0; n < c->nloop;) {
         const int at = lwi_clusters_next_loop(c);
+        int group[LWI_CLUSTER_CLOSINGS] = {at};
         draft d;
         if (at < 0) return false;
         memset(&d, 0, sizeof d);
-        d.loop = &c->loop[at];
-        d.n = d.loop->n;
-        memcpy(d.part, d.loop->part, sizeof d.part);
-        s->done[at] = true;
-        if (!add_cluster(c, &d)) return false;
-        lwi_clusters_queue_neighbours(c, d.loop);
+        d.nloop = s->count[at] > c->loop[at].rank ? lwi_clusters_group(c, at, group) : 1;
+        for (int g = 0; g < d.nloop; g++) {
+            d.loop[g] = &c->loop[group[g]];
+            s->done[group[g]] = true;
+            if (!add_parts(&d, d.loop[g])) return false;
+        }
+        if (!d.nloop || !add_cluster(c, &d)) return false;
+        for (int g = 0; g < d.nloop; g++) lwi_clusters_queue_neighbours(c, d.loop[g]);
+        n += d.nloop;
     }
     return true;
 }
@@ -511,6 +661,17 @@ static bool introduce_bases(lwi_clusters *c)
     return true;
 }
 
+// Clusters of the partition.  roots: bodies that only independent speeds move have separate clusters; else those
+// between the ends of loops are of the clusters of these, which need not have a common cluster before them then.
+static bool make_plan(lwi_clusters *c, bool roots)
+{
+    c->ncluster = c->nblock = c->nshape = c->nforwarded = 0;
+    c->used = 0;
+    for (int i = 0; i < c->nv; i++) c->scratch->introduced[i] = -1;
+    return introduce_bases(c) && (!roots || add_bodies(c, true)) && add_loops(c) &&
+           add_bodies(c, false);
+}
+
 bool lwi_clusters_plan(lwi_clusters *c, const unsigned char *dependent)
 {
     const size_t n = (size_t)c->nfree;
@@ -518,10 +679,7 @@ bool lwi_clusters_plan(lwi_clusters *c, const unsigned char *dependent)
     memcpy(c->planned, dependent, n);
     memcpy(c->dependent, dependent, n);
     c->made = true;
-    c->ncluster = c->nblock = c->nshape = c->nforwarded = 0;
-    c->used = 0;
-    for (int i = 0; i < c->nv; i++) c->scratch->introduced[i] = -1;
-    c->fits = introduce_bases(c) && add_bodies(c, true) && add_loops(c) && add_bodies(c, false);
+    c->fits = make_plan(c, true) || make_plan(c, false);
     mark_first(c);
     for (int i = 0; i < c->nrotor && c->fits; i++) {
         lwi_cluster_rotor *rotor = &c->rotor[i];

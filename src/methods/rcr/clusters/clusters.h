@@ -1,10 +1,11 @@
 // clusters.h -- loop clusters: loops in lanes, each reduced to its independent coordinates, then joined to others.
 //
-// A loop cluster is a loop closed by one joint, or a body between loops.  Its coordinates are z = (x, y):
+// A loop cluster is a loop closed by one joint, or loops that determine their speeds together, or a body between loops.
+// Its coordinates are z = (x, y):
 //
 //   x known      determined by other clusters or by the state: first `a`, those of inboard clusters, then
 //                the cluster's own independent coordinates
-//   y dependent  determined by the rows of its joint, independently of inertias:
+//   y dependent  determined by the rows of its closing joints, independently of inertias:
 //
 //     W_y ydot + W_x xdot = 0,   y.. = K x.. + k,   K = -(W_y'W_y)^-1 W_y'W_x
 //                                                             [anderson2003, (33)-(35), (47), (55)]
@@ -40,14 +41,23 @@
 #include "tree/normal_form/plan.h"
 #include "kinematics/tree.h"
 
-/** Maximum number of known and of dependent coordinates of a cluster (a joint has at most six
- *  rows), and of its steps. */
-enum { LWI_CLUSTER_KNOWN = 7, LWI_CLUSTER_DEPENDENT = 6, LWI_CLUSTER_STEPS = 16 };
+/** Maximum number of known and of dependent coordinates of a cluster, of its steps, of the joints that close it; and
+ *  of the steps of one loop. */
+enum {
+    LWI_CLUSTER_KNOWN = 7,
+    LWI_CLUSTER_DEPENDENT = 18,
+    LWI_CLUSTER_STEPS = 24,
+    LWI_CLUSTER_CLOSINGS = 6,
+    LWI_CLUSTER_LOOP = 16
+};
 
 /** A pivot of W_y'W_y below this part of its diagonal (the squared sine of the angle between a column and those before
  *  it) is close to a singular position, and evaluated by the general elimination.  The normal equations lose as
  *  many digits as this number has, 4 of 16. */
 #define LWI_CLUSTER_PIVOT 4e-4
+/** The same of loops that determine their speeds together: columns of several loops enclose smaller angles where no loop
+ *  is close to a singular position. */
+#define LWI_CLUSTER_COUPLED_PIVOT 1e-4
 
 /** Orientation of a step's frame relative to its parent's, before its own motion. */
 enum { LWI_CLUSTER_SAME, LWI_CLUSTER_SQUARE, LWI_CLUSTER_ANY };
@@ -56,27 +66,41 @@ typedef struct lwi_cluster_step {
     int8_t parent; ///< earlier step; -1: the cluster's base
     int8_t at;     ///< index of its coordinate in z
     int8_t axes;   ///< LWI_CLUSTER_SAME: the parent's; SQUARE: (x, z, -y) of the parent; ANY
-    int8_t side;   ///< branch of the closing joint: +1, -1 towards its body 2, 1; 0: neither
-    int8_t body;   ///< index among the cluster's bodies; -1: none
+    int8_t side
+        [LWI_CLUSTER_CLOSINGS]; ///< branch of a closing joint: +1, -1 towards its body 2, 1; 0: neither
+    int8_t body;                ///< index among the cluster's bodies; -1: none
     bool turn, slide;
-    bool has_offset;    ///< its origin differs from the parent's
-    bool is_oblique;    ///< its axis is not parallel to that of the closing joint
+    bool has_offset; ///< its origin differs from the parent's
+    uint8_t oblique; ///< bit g: its axis is not parallel to that of closing joint g
+    int8_t
+        ball; ///< 1, 2, 3: of a ball, about this axis of the body; -1, -2, -3: of its parent, backwards; 0: about its z axis
     uint8_t moved_by;   ///< bit j: moves with x_j
     bool has_dependent; ///< moves with some of y
 } lwi_cluster_step;
 
+/** A joint that closes a cluster. */
+typedef struct lwi_cluster_closing {
+    bool pin;   ///< a revolute joint, or
+    bool rigid; ///< a fixed one; else a spherical one
+    bool
+        at_rest; ///< its points meet along axes at rest: each body has its own (lwi_cut_use_axes_at_rest)
+    bool along;                     ///< its axis is the z axis of the frame of its body 2
+    int8_t close[2];                ///< steps that carry its body 1, 2; -1: the base
+    uint8_t n, ny;                  ///< steps between its bodies, of these dependent ones
+    uint8_t first;                  ///< of its levers in the block
+    uint8_t path[LWI_CLUSTER_LOOP]; ///< [n] these steps, the dependent ones first
+} lwi_cluster_closing;
+
 /** Structure that clusters in the lanes of a block share. */
 typedef struct lwi_cluster_shape {
     int nx, na, ny, nstep, nbody;
-    bool closed; ///< a joint closes it
-    bool pin;    ///< a revolute joint, or
-    bool rigid;  ///< a fixed one; else a spherical one
-    bool
-        at_rest; ///< its points meet along axes at rest: each body has its own (lwi_cut_use_axes_at_rest)
-    bool along;   ///< its axis is the z axis of the frame of its body 2
+    int nclosing; ///< joints that close it
     bool planar;  ///< all axes are parallel
     bool floats;  ///< its base is a floating body, else the ground
-    int close[2]; ///< steps that carry its body 1, 2; -1: the base
+    lwi_cluster_closing closing[LWI_CLUSTER_CLOSINGS];
+    /** Of W_y'W_y and its factor.  Dependent coordinates below `separate` are of one loop alone, those of each loop one after
+     *  the other: first[i] to end[i].  Rows are zero before first[i]. */
+    uint8_t separate, first[LWI_CLUSTER_DEPENDENT], end[LWI_CLUSTER_DEPENDENT];
     lwi_cluster_step step[LWI_CLUSTER_STEPS];
 } lwi_cluster_shape;
 
@@ -92,19 +116,26 @@ typedef struct lwi_cluster_link {
 /** Constants of a block. */
 typedef struct lwi_cluster_constants {
     lwi_lanes minus_gravity[3]; ///< base axes; 0 if the base floats (its motion includes gravity)
-    lwi_lanes P[2][3];          ///< closing point and axis in the frames of body 1 and 2
-    lwi_lanes z[2][3];
-    lwi_lanes x[2][3];                    ///< of a fixed joint: an axis at a right angle to z
     lwi_lanes size[LWI_CLUSTER_STEPS];    ///< squared size of the motion of a unit of z
     lwi_lanes inverse[LWI_CLUSTER_STEPS]; ///< 1 / size
 } lwi_cluster_constants;
+
+/** Constants of a closing joint: point and axis in the frames of body 1 and 2; of a fixed joint also an axis at a right
+ *  angle to z. */
+typedef struct lwi_cluster_ends {
+    lwi_lanes P[2][3], z[2][3], x[2][3];
+} lwi_cluster_ends;
+
+/** A closing joint at a state: closing points of bodies 1, 2 and axis, base axes. */
+typedef struct lwi_cluster_closed {
+    lwi_lanes P[2][3], z[3];
+} lwi_cluster_closed;
 
 /** A step at a state; base axes. */
 typedef struct lwi_cluster_pose {
     lwi_lanes R[9], r[3]; ///< its axes -> base; origin
     lwi_lanes d[3];       ///< from the parent's origin
     lwi_lanes c[3];       ///< mass centre from the origin
-    lwi_lanes p[3];       ///< velocity of the closing point for a unit speed, signed by branch
 } lwi_cluster_pose;
 
 /** Of a body for a unit of one x: velocity of the mass centre, base axes; angular velocity, body
@@ -112,11 +143,6 @@ typedef struct lwi_cluster_pose {
 typedef struct lwi_cluster_column {
     lwi_lanes v[3], w[3];
 } lwi_cluster_column;
-
-enum {
-    LWI_CLUSTER_FACTORS =
-        LWI_CLUSTER_DEPENDENT * (LWI_CLUSTER_DEPENDENT - 1) / 2 + LWI_CLUSTER_DEPENDENT
-};
 
 /** Base motion: angular velocity and accelerations without A of a floating base, its axes. */
 typedef struct lwi_cluster_base_motion {
@@ -136,17 +162,20 @@ typedef struct lwi_cluster_block {
     int variant;                                ///< index of its shape in shapes.h; -1: any shape
     int count;                                  ///< clusters; other lanes repeat the first
     int32_t (*iq)[LWI_LANES], (*iv)[LWI_LANES]; ///< [nz] indices into q, and into v, tau
-    int32_t *
-        rate_at; ///< [LWI_LANES] index of the rate of the closing joint's coordinate in xdot; -1: none
+    /** [nclosing][LWI_LANES] index of the rate of the closing joint's coordinate in xdot; -1: none */
+    int32_t (*rate_at)[LWI_LANES];
     const lwi_cluster_link *link; ///< [nstep]
     const lwi_cluster_constants *constants;
-    lwi_cluster_pose *pose;     ///< [nstep]
+    const lwi_cluster_ends *ends; ///< [nclosing]
+    lwi_cluster_pose *pose;       ///< [nstep]
+    lwi_lanes (*lever)
+        [3]; ///< velocities of closing points for a unit speed of each of its steps, signed by branch
     lwi_cluster_column *column; ///< [nbody][nx]
     lwi_lanes *factor;          ///< L row by row below the diagonal, then 1/D
-    lwi_lanes *P, *z;           ///< [2][3] closing points of bodies 1, 2 [3] axis, base axes
+    lwi_cluster_closed *closed; ///< [nclosing]
     lwi_lanes *K, *k;           ///< [ny][nx], [ny]
     lwi_lanes *M, *f;           ///< [nx (nx + 1) / 2] lower triangle, [nx]
-    lwi_lanes *rate;            ///< [1] speed of the closing joint
+    lwi_lanes *rate;            ///< [nclosing] speeds of the closing joints
     // if the base floats
     const double *base_motion; ///< of all bases
     int32_t *at_base_motion;   ///< [LWI_LANES] offset of the lane's base in base_motion
@@ -156,13 +185,14 @@ typedef struct lwi_cluster_block {
 } lwi_cluster_block;
 
 /** The sizes na, nx, ny of a cluster and nx of its parent as one number. */
-#define LWI_CLUSTER_SIZE(na, nx, ny, inboard) ((na) + 8 * (nx) + 64 * (ny) + 512 * (inboard))
+#define LWI_CLUSTER_SIZE(na, nx, ny, inboard) ((na) + 8 * (nx) + 64 * (inboard) + 512 * (ny))
 
 /** One cluster.  Entries of its lane are LWI_LANES apart. */
 typedef struct lwi_cluster {
     int size, block, lane;
     int parent; ///< cluster that receives its reduced system
-    int loop;   ///< the loop that it closes; -1: none
+    int loop;   ///< the first loop that it closes; -1: none
+    int nloop;  ///< the number of these
     int8_t na, nx, ny, inboard;
     bool has_children; ///< other clusters send theirs to it
     bool first;        ///< the first of its parent's children in the inward pass
@@ -231,8 +261,9 @@ typedef struct lwi_cluster_loop {
     bool pin, rigid;
     int coupling; ///< index of the coupling that closes it; -1: a joint does
     int rate_at;
-    int n, part[LWI_CLUSTER_STEPS]; ///< parents first
-    int8_t side[LWI_CLUSTER_STEPS]; ///< as lwi_cluster_step
+    int n, part[LWI_CLUSTER_LOOP]; ///< parents first
+    int8_t side[LWI_CLUSTER_LOOP]; ///< as lwi_cluster_step
+    int rank;                      ///< most independent rows that it can have
 } lwi_cluster_loop;
 
 /** A floating body, or one on a spherical joint at the ground, with clusters on it.  Base axes: those of its link,
@@ -263,6 +294,8 @@ typedef struct lwi_clusters {
     lwi_cluster_base_motion *base_motion; ///< [nbase]
     int *base_of;                         ///< [part] -1: the ground
     int nbase;
+    int *ball; ///< [nball] nodes on balls: three parts each
+    int nball;
     const lw_model *model;
     lwi_cluster_loop *loop; ///< [nloop]
     int nloop, nfree, nv;   ///< loops; speeds of the tree; speeds of the tree, then driven ones

@@ -32,7 +32,7 @@ static bool set_coupling(const lw_model *model, int i, lwi_clusters *c)
     lwi_cluster_coupling *coupling = &c->coupling[i];
     const int part[2] = {part_of(model, &c->parts, source->joint, source->coordinate),
                          part_of(model, &c->parts, source->of, source->with)};
-    *loop = (lwi_cluster_loop){.coupling = i, .rate_at = -1, .end = {part[0], part[1]}};
+    *loop = (lwi_cluster_loop){.coupling = i, .rank = 1, .rate_at = -1, .end = {part[0], part[1]}};
     *coupling = (lwi_cluster_coupling){.c = source->c, .n = source->n, .cluster = -1};
     if (part[0] < 0 || part[1] < 0 || c->parts.part[part[0]].floats ||
         c->parts.part[part[1]].floats || !lwi_clusters_find_path(c, loop))

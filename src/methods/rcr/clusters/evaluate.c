@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "base/cpu.h"
+#include "kinematics/displacement.h"
 #include "methods/rcr/rcr.h"
 #include "methods/rcr/clusters/loads.h"
 #include "methods/rcr/clusters/kernels.h"
@@ -29,7 +30,7 @@ struct lwi_rcr_clusters {
     lwi_rcr_loads loads;
     lwi_cluster_reactions *reactions; // NULL: not loop by loop, or all are unique
     unsigned char *other;             // [tree_nv] scratch: a partition
-    // if something is driven or floats: of the tree, then of the drives
+    // if something is driven or floats, or is on a ball: of the tree, then of the drives
     double *q, *v, *vdot;
     double *effort; // [ndrive] efforts of forces on driven coordinates
     double *change; // [tree_nv + ndrive] scratch: of coordinates
@@ -86,10 +87,11 @@ lw_status lwi_rcr_clusters_create(lwi_work *work, lwi_rcr_clusters **out)
     TRY(lwi_clusters_create(model, d->e.length, d->e.scale, rate_at, needed, lwi_rcr_rank(&d->e),
                             &work->arena, &clusters->clusters));
     if (!clusters->clusters) return LW_OK;
-    const int ndrive = clusters->clusters->parts.ndrive, n = model->tree_nq + ndrive; // nq >= nv
+    const lwi_clusters *c = clusters->clusters;
+    const int ndrive = c->parts.ndrive, n = model->tree_nq + ndrive; // nq >= nv
     clusters->change = LWI_PUSH(&work->arena, double, model->tree_nv + ndrive);
     if (!clusters->change) return LW_ERR_MEMORY;
-    if (ndrive || clusters->clusters->nbase) {
+    if (ndrive || c->nbase || c->nball) {
         clusters->q = LWI_PUSH(&work->arena, double, n);
         clusters->v = LWI_PUSH(&work->arena, double, n);
         clusters->vdot = LWI_PUSH(&work->arena, double, n);
@@ -195,8 +197,9 @@ static void other_rates(const lwi_rcr_work *d, const lwi_clusters *c, double dri
 {
     for (int i = 0; i < c->nblock; i++) {
         const lwi_cluster_block *b = &c->block[i];
-        if (b->rate_at[0] < 0) continue;
-        for (int l = 0; l < b->count; l++) xdot[b->rate_at[l]] = b->rate[0][l];
+        for (int g = 0; g < b->shape->nclosing; g++)
+            for (int l = 0; l < b->count && b->rate_at[g][0] >= 0; l++)
+                xdot[b->rate_at[g][l]] = b->rate[g][l];
     }
     if (d->auxiliary.at_work >= 0) xdot[d->auxiliary.at_work] = d->tree.power + drives;
 }
@@ -314,9 +317,16 @@ static double displace(const lwi_rcr_clusters *clusters, double *x)
             for (int j = 0; j < cluster->nx; j++)
                 sum += cluster->K[(y * cluster->nx + j) * LWI_LANES] * change[cluster->iv[j]];
             change[iv] = sum;
-            x[b->iq[at][cluster->lane]] += sum;
             longest = fmax(longest, fabs(sum) * c->scale[iv]);
+            if (lwi_joint_is_ball(c->model->node[c->node_of[iv]].type)) continue;
+            x[b->iq[at][cluster->lane]] += sum;
         }
+    }
+    for (int i = 0; i < c->nball; i++) {
+        const lwi_node *node = &c->model->node[c->ball[i]];
+        const double *moved = change + node->iv;
+        if (moved[0] == 0 && moved[1] == 0 && moved[2] == 0) continue; // the same bits
+        lwi_displace_joint(&c->model->joint[node->joint], x + node->iq, moved);
     }
     return longest;
 }
@@ -342,20 +352,26 @@ bool lwi_rcr_clusters_close(const lwi_work *work, double t, double *x)
     return false;
 }
 
-// qdot: the speeds, except for floating bases.
-static void coordinate_rates(const lw_model *model, const lwi_clusters *c, const double *v,
-                             double *qdot)
+// qdot: the speeds, except for floating bases and balls.
+static void coordinate_rates(const lw_model *model, const lwi_clusters *c, const double *x,
+                             const double *v, double *qdot)
 {
     int iq = 0, iv = 0;
-    for (int i = 0; i <= c->nbase; i++) {
+    for (int i = 0, k = 0; i + k <= c->nbase + c->nball;) {
         const lwi_cluster_base *base = i < c->nbase ? &c->base[i] : NULL;
-        const int n = (base ? base->iv : model->tree_nv) - iv;
-        LWI_ASSERT(n >= 0); // bases are sorted
+        if (k < c->nball && (!base || c->ball[k] < base->node)) base = NULL;
+        const int at = base ? base->node : k < c->nball ? c->ball[k] : -1;
+        const lwi_node *node = at < 0 ? NULL : &model->node[at];
+        const int n = (node ? node->iv : model->tree_nv) - iv;
+        LWI_ASSERT(n >= 0); // nodes are sorted
         memcpy(qdot + iq, v + iv, (size_t)n * sizeof *v);
-        if (!base) return;
-        lwi_link_kinematics(model, base->node, &base->link, v + base->iv, qdot + base->iq);
-        iq = base->iq + model->node[base->node].nq;
-        iv = base->iv + base->nv;
+        if (!node) return;
+        if (base)
+            lwi_link_kinematics(model, at, &base->link, v + node->iv, qdot + node->iq), i++;
+        else
+            node->type->kinematics(node->par, x + node->iq, v + node->iv, qdot + node->iq), k++;
+        iq = node->iq + node->nq;
+        iv = node->iv + node->nv;
     }
 }
 
@@ -404,7 +420,7 @@ static bool find_accelerations(lwi_work *work, double t, const double *x, const 
 // Speeds and accelerations have room for those of the drives.
 static bool has_others(const lwi_clusters *c)
 {
-    return c->parts.ndrive > 0 || c->nbase > 0;
+    return c->parts.ndrive > 0 || c->nbase > 0 || c->nball > 0;
 }
 
 // The speeds are in *speeds.
@@ -422,7 +438,7 @@ static bool find_rates(lwi_work *work, double t, const double *x, const double *
     if (!find_speeds(work, t, x, v, min, &q)) return false;
     if (!find_accelerations(work, t, x, q, v, inputs, vdot)) return false;
     if (other) {
-        coordinate_rates(model, c, v, xdot);
+        coordinate_rates(model, c, x, v, xdot);
         memcpy(xdot + nq, vdot, (size_t)nv * sizeof *xdot);
     }
     if (!all_finite(nq + nv, xdot)) return false;

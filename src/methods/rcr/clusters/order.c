@@ -7,7 +7,7 @@
 typedef lwi_cluster_scratch scratch;
 typedef lwi_cluster_queue_entry entry;
 
-enum { WAITING = LWI_CLUSTER_STEPS + 1 };
+enum { WAITING = LWI_CLUSTER_LOOP + 1 };
 
 // ------------------------------------------------------------------------------------------- order
 
@@ -32,29 +32,111 @@ static void queue_loop(lwi_clusters *c, int loop)
     s->count[loop] = count;
     if (count == WAITING) return;
     LWI_ASSERT(s->nentry < c->nloop + s->first[c->parts.n]); // queue entries
-    s->entry[s->nentry] = (entry){loop, count, s->head[count]};
-    s->head[count] = s->nentry++;
+    const bool last = s->by_rank && count > c->loop[loop].rank;
+    const int at = last ? LWI_CLUSTER_LOOP + 1 + count : count;
+    s->entry[s->nentry] = (entry){loop, count, s->head[at]};
+    s->head[at] = s->nentry++;
 }
 
-// The loop with the fewest unknown speeds; -1: none is left.
+// The loop with the fewest unknown speeds; by_rank: last those with more than their rows determine.  -1: none is left.
 int lwi_clusters_next_loop(lwi_clusters *c)
 {
     scratch *s = c->scratch;
-    for (int count = 0; count <= LWI_CLUSTER_STEPS; count++)
-        while (s->head[count] >= 0) {
-            LWI_ASSERT_INDEX(s->head[count], s->nentry);
-            const entry *e = &s->entry[s->head[count]];
-            s->head[count] = e->next;
-            if (!s->done[e->loop] && s->count[e->loop] == count) return e->loop;
+    for (int at = 0; at < LWI_COUNT(s->head); at++)
+        while (s->head[at] >= 0) {
+            LWI_ASSERT_INDEX(s->head[at], s->nentry);
+            const entry *e = &s->entry[s->head[at]];
+            s->head[at] = e->next;
+            if (!s->done[e->loop] && s->count[e->loop] == e->count) return e->loop;
         }
     return -1;
 }
 
-void lwi_clusters_queue_all(lwi_clusters *c)
+// ------------------------------------------------------------------------------------------ groups
+
+typedef struct speeds {
+    int n, iv[LWI_CLUSTER_DEPENDENT];
+} speeds;
+
+static bool contains(const speeds *of, int iv)
+{
+    for (int i = 0; i < of->n; i++)
+        if (of->iv[i] == iv) return true;
+    return false;
+}
+
+// Unknown speeds of a loop that are not in the list; appended to it if `add`.  touches: it has one of the list.
+// @return their number; -1: the list is too short
+static int more_unknown(const lwi_clusters *c, const lwi_cluster_loop *loop, speeds *list, bool add,
+                        bool *touches)
+{
+    int n = 0;
+    *touches = false;
+    for (int i = 0; i < loop->n; i++) {
+        const int iv = c->parts.part[loop->part[i]].iv;
+        if (!c->dependent[iv] || c->scratch->introduced[iv] >= 0) continue;
+        const bool there = contains(list, iv);
+        *touches = *touches || there;
+        if (there) continue;
+        n++;
+        if (!add) continue;
+        if (list->n == LWI_CLUSTER_DEPENDENT) return -1;
+        list->iv[list->n++] = iv;
+    }
+    return n;
+}
+
+static bool is_in(const int *group, int n, int loop)
+{
+    for (int i = 0; i < n; i++)
+        if (group[i] == loop) return true;
+    return false;
+}
+
+// The loop that brings the fewest unknown speeds beyond its own rows, among those that share some with the list and parts
+// with the group; -1: none.
+static int closest_loop(const lwi_clusters *c, const int *group, int n, speeds *list)
+{
+    const scratch *s = c->scratch;
+    int best = -1, fewest = 0;
+    for (int k = 0; k < n; k++)
+        for (int j = 0; j < c->loop[group[k]].n; j++) {
+            const int part = c->loop[group[k]].part[j];
+            for (int at = s->first[part]; at < s->first[part + 1]; at++) {
+                const int i = s->list[at];
+                bool touches;
+                if (s->done[i] || c->loop[i].coupling >= 0 || is_in(group, n, i)) continue;
+                const int more = more_unknown(c, &c->loop[i], list, false, &touches);
+                const int excess = more - c->loop[i].rank;
+                if (touches && (best < 0 || excess < fewest || (excess == fewest && i < best)))
+                    best = i, fewest = excess;
+            }
+        }
+    return best;
+}
+
+int lwi_clusters_group(const lwi_clusters *c, int loop, int *group)
+{
+    speeds list = {0};
+    int n = 0, rank = 0;
+    bool touches;
+    if (c->loop[loop].coupling >= 0) return 0;
+    for (int next = loop; next >= 0; next = closest_loop(c, group, n, &list)) {
+        if (n == LWI_CLUSTER_CLOSINGS) return 0;
+        group[n++] = next;
+        rank += c->loop[next].rank;
+        if (more_unknown(c, &c->loop[next], &list, true, &touches) < 0) return 0;
+        if (list.n <= rank) return n;
+    }
+    return 0;
+}
+
+void lwi_clusters_queue_all(lwi_clusters *c, bool by_rank)
 {
     scratch *s = c->scratch;
+    s->by_rank = by_rank;
     s->nentry = 0;
-    for (int i = 0; i <= LWI_CLUSTER_STEPS; i++) s->head[i] = -1;
+    for (int i = 0; i < LWI_COUNT(s->head); i++) s->head[i] = -1;
     for (int i = c->nloop - 1; i >= 0; i--) {
         s->done[i] = false;
         s->count[i] = -1;
@@ -82,8 +164,8 @@ void lwi_clusters_queue_neighbours(lwi_clusters *c, const lwi_cluster_loop *loop
 static int take_directions(lwi_clusters *c, const lwi_cluster_loop *loop, int number, int dependent,
                            lwi_clusters_row_column *column, const void *user, double (*q)[6], int n)
 {
-    double w[LWI_CLUSTER_STEPS][6], length[LWI_CLUSTER_STEPS];
-    bool open[LWI_CLUSTER_STEPS] = {false};
+    double w[LWI_CLUSTER_LOOP][6], length[LWI_CLUSTER_LOOP];
+    bool open[LWI_CLUSTER_LOOP] = {false};
     for (int i = 0; i < loop->n; i++) {
         const int iv = c->parts.part[loop->part[i]].iv;
         open[i] = loop->side[i] && c->scratch->introduced[iv] < 0 && c->dependent[iv] == dependent;
@@ -160,7 +242,7 @@ bool lwi_clusters_prefer(lwi_clusters *c, lwi_clusters_row_column *column, const
                 c->dependent[c->parts.part[c->loop[i].part[k]].iv] = 1;
     for (int i = 0; i < c->nv; i++) s->introduced[i] = i < c->nfree ? -1 : 0;
     introduce_roots(c);
-    lwi_clusters_queue_all(c);
+    lwi_clusters_queue_all(c, false);
     for (int k = 0; k < c->nloop; k++) {
         const int at = lwi_clusters_next_loop(c);
         if (at < 0) return false;

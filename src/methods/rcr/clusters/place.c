@@ -6,6 +6,8 @@
 
 #include "spatial/rotation.h"
 
+#include <stdlib.h>
+
 typedef lwi_cluster_draft draft;
 
 // ------------------------------------------------------------------------------------------ memory
@@ -25,15 +27,26 @@ static size_t lanes_of(const lwi_cluster_shape *s)
 {
     const size_t nx = (size_t)s->nx, ny = (size_t)s->ny;
     const size_t floating = s->floats ? 6 * nx + LWI_CLUSTER_SPATIAL + 6 : 0;
-    return ny * (ny + 1) / 2 + 9 + ny * nx + ny + nx * (nx + 1) / 2 + nx + 1 + floating;
+    return ny * (ny + 1) / 2 + ny * nx + ny + nx * (nx + 1) / 2 + nx + (size_t)s->nclosing +
+           floating;
+}
+
+static size_t levers_of(const lwi_cluster_shape *s)
+{
+    size_t n = 0;
+    for (int g = 0; g < s->nclosing; g++) n += s->closing[g].n;
+    return n;
 }
 
 size_t lwi_clusters_block_bytes(const lwi_cluster_shape *s)
 {
-    const size_t nz = (size_t)s->nstep;
+    const size_t nz = (size_t)s->nstep, nclosing = (size_t)s->nclosing;
     return nz * (sizeof(lwi_cluster_link) + sizeof(lwi_cluster_pose)) +
+           levers_of(s) * sizeof(lwi_lanes[3]) +
+           nclosing * (sizeof(lwi_cluster_ends) + sizeof(lwi_cluster_closed)) +
            sizeof(lwi_cluster_constants) + (size_t)(s->nbody * s->nx) * sizeof(lwi_cluster_column) +
-           (2 * nz + 2) * sizeof(int32_t[LWI_LANES]) + lanes_of(s) * sizeof(lwi_lanes) + 64 * 10;
+           (2 * nz + 1 + nclosing) * sizeof(int32_t[LWI_LANES]) + lanes_of(s) * sizeof(lwi_lanes) +
+           64 * 13;
 }
 
 // ------------------------------------------------------------------------------------------ frames
@@ -104,8 +117,9 @@ static void set_step_frame(const lwi_clusters *c, draft *d, int i)
     lwi_k_frame *f = &d->in[i];
     inboard(c, d, i, f);
     rotate_frame(f, step->parent < 0 ? 0 : -d->phi[step->parent], 0);
-    const bool same = hypot(f->R[2], f->R[5]) <= lwi_clusters_parallel && f->R[8] > 0;
-    const bool right = fabs(f->R[8]) <= lwi_clusters_parallel &&
+    const bool same = step->ball ? abs(step->ball) > 1
+                                 : hypot(f->R[2], f->R[5]) <= lwi_clusters_parallel && f->R[8] > 0;
+    const bool right = !step->ball && fabs(f->R[8]) <= lwi_clusters_parallel &&
                        fabs(f->R[2]) <= lwi_clusters_parallel && f->R[5] < 0;
     step->axes = (int8_t)(same ? LWI_CLUSTER_SAME : right ? LWI_CLUSTER_SQUARE : LWI_CLUSTER_ANY);
     double psi = 0, T[9];
@@ -114,7 +128,7 @@ static void set_step_frame(const lwi_clusters *c, draft *d, int i)
         m3_tmul(T, square, f->R);
         psi = atan2(T[3], T[0]);
     }
-    d->phi[i] = common_normal_angle(c, d, i);
+    d->phi[i] = step->ball ? 0 : common_normal_angle(c, d, i); // of a ball: by its quaternion
     if (!step->turn) { // without rotation: compensated by phi
         d->phi[i] = -psi;
         if (step->axes == LWI_CLUSTER_ANY) d->phi[i] = 0;
@@ -142,6 +156,7 @@ void lwi_clusters_set_frames(const lwi_clusters *c, draft *d)
         LWI_ASSERT(step->parent < i);
         step->turn = part->turn != 0;
         step->slide = part->slide != 0;
+        step->ball = (int8_t)part->axis_of_ball;
     }
     for (int i = 0; i < d->n; i++) set_step_frame(c, d, i);
 }
@@ -154,29 +169,37 @@ lwi_k_frame lwi_clusters_raw(const lwi_clusters *c, const draft *d, int i)
     return raw;
 }
 
-// True if the axis of step i is parallel to that of the closing joint.  along: by side, the axis of the joint is the z
-// axis of its body.
-static bool is_parallel(const draft *d, int i, const bool along[2])
+// True if the axis of step i is parallel to that of closing joint g.  along: by side, the axis of the joint is the z axis of
+// its body.
+static bool is_parallel(const draft *d, int g, int i, const bool along[2])
 {
     const lwi_cluster_shape *s = &d->shape;
-    const int side = d->loop->side[i] > 0;
-    if (!along[side]) return false;
-    for (int p = s->close[side]; p != i; p = s->step[p].parent)
-        if (p < 0 || s->step[p].axes != LWI_CLUSTER_SAME) return false;
+    const int side = s->step[i].side[g] > 0;
+    if (!along[side] || s->step[i].ball) return false;
+    for (int p = s->closing[g].close[side]; p != i; p = s->step[p].parent)
+        if (p < 0 || s->step[p].axes != LWI_CLUSTER_SAME || s->step[p].ball) return false;
     return true;
 }
 
-void lwi_clusters_close(const lwi_clusters *c, draft *d, lwi_cluster_closing *at)
+int lwi_clusters_side(const lwi_cluster_loop *loop, int p)
+{
+    for (int i = 0; i < loop->n; i++)
+        if (loop->part[i] == p) return loop->side[i];
+    return 0;
+}
+
+static void close_loop(const lwi_clusters *c, draft *d, int g, lwi_cluster_draft_end *at)
 {
     lwi_cluster_shape *s = &d->shape;
-    const lwi_cluster_loop *loop = d->loop;
+    lwi_cluster_closing *to = &s->closing[g];
+    const lwi_cluster_loop *loop = d->loop[g];
     bool along[2];
-    s->closed = true;
-    s->pin = loop->pin;
-    s->rigid = loop->rigid;
+    to->pin = loop->pin;
+    to->rigid = loop->rigid;
     for (int side = 0; side < 2; side++) {
         lwi_k_frame back;
-        const int p = s->close[side] = (int)step_of(d, loop->end[side]);
+        const int p = step_of(d, loop->end[side]);
+        to->close[side] = (int8_t)p;
         if (p < 0)
             from_base_parent(&back, d);
         else
@@ -187,16 +210,63 @@ void lwi_clusters_close(const lwi_clusters *c, draft *d, lwi_cluster_closing *at
         m3_mul_v(at->x[side], back.R, loop->x[side]);
         along[side] = hypot(at->z[side][0], at->z[side][1]) <= lwi_clusters_parallel;
     }
-    s->along = along[1];
-    s->at_rest = loop->rigid && d->on < 0;
-    for (int i = 0; i < d->n; i++) s->at_rest = s->at_rest && loop->side[i];
+    to->along = along[1];
+    to->at_rest = loop->rigid && d->on < 0;
+    for (int i = 0; i < loop->n; i++) to->at_rest = to->at_rest && loop->side[i];
     s->planar = s->planar && !loop->rigid && (along[1] || !loop->pin);
     for (int i = 0; i < d->n; i++) {
-        s->step[i].side = loop->side[i];
-        const bool turns = loop->side[i] && s->step[i].turn;
-        s->step[i].is_oblique = turns && (loop->rigid || (loop->pin && !is_parallel(d, i, along)));
-        s->planar = s->planar && !s->step[i].is_oblique;
+        lwi_cluster_step *step = &s->step[i];
+        const int side = lwi_clusters_side(loop, d->part[i]);
+        step->side[g] = (int8_t)side;
+        if (!side || !step->turn) continue;
+        if (loop->rigid || (loop->pin && !is_parallel(d, g, i, along))) {
+            step->oblique = (uint8_t)(step->oblique | 1u << g);
+            s->planar = false;
+        }
     }
+}
+
+// The steps of each loop, the dependent ones first, in the order of their coordinates.
+static void set_paths(lwi_cluster_shape *s)
+{
+    int total = 0;
+    for (int g = 0; g < s->nclosing; g++) {
+        lwi_cluster_closing *to = &s->closing[g];
+        to->first = (uint8_t)total;
+        for (int at = 0; at < s->nstep; at++) {
+            const int z = (at + s->nx) % s->nstep; // y, then x
+            for (int n = 0; n < s->nstep; n++)
+                if (s->step[n].at == z && s->step[n].side[g]) to->path[to->n++] = (uint8_t)n;
+            if (z >= s->nx) to->ny = to->n;
+        }
+        total += to->n;
+    }
+}
+
+static void set_pattern(lwi_cluster_shape *s)
+{
+    int loops[LWI_CLUSTER_DEPENDENT] = {0}, loop[LWI_CLUSTER_DEPENDENT] = {0};
+    for (int i = 0; i < s->ny; i++) s->first[i] = (uint8_t)i;
+    for (int g = 0; g < s->nclosing; g++)
+        for (int k = 0; k < s->closing[g].ny; k++) {
+            const int i = s->step[s->closing[g].path[k]].at - s->nx;
+            const int first = s->step[s->closing[g].path[0]].at - s->nx; // they are sorted
+            if (first < s->first[i]) s->first[i] = (uint8_t)first;
+            loops[i]++, loop[i] = g;
+        }
+    while (s->nclosing > 1 && s->separate < s->ny && loops[s->separate] == 1) s->separate++;
+    for (int i = s->separate - 1; i >= 0; i--)
+        s->end[i] =
+            i + 1 < s->separate && loop[i + 1] == loop[i] ? s->end[i + 1] : (uint8_t)(i + 1);
+}
+
+void lwi_clusters_close(const lwi_clusters *c, draft *d, lwi_cluster_draft_end *at)
+{
+    d->shape.nclosing = d->nloop;
+    if (d->nloop > 1) d->shape.planar = false; // kernels in the plane are for one closing point
+    for (int g = 0; g < d->nloop; g++) close_loop(c, d, g, &at[g]);
+    set_paths(&d->shape);
+    set_pattern(&d->shape);
 }
 
 static void set_link(const lwi_clusters *c, const draft *d, int i, lwi_cluster_link *link, int l)
@@ -219,17 +289,19 @@ static void set_link(const lwi_clusters *c, const draft *d, int i, lwi_cluster_l
 }
 
 static void set_lane(const lwi_clusters *c, const draft *d, const lwi_cluster *cluster,
-                     const lwi_cluster_block *b, const lwi_cluster_closing *at, int l)
+                     const lwi_cluster_block *b, const lwi_cluster_draft_end *at, int l)
 {
     lwi_cluster_constants *constants = (lwi_cluster_constants *)b->constants;
     double gravity[3];
     m3_tmul_v(gravity, d->base.R, c->gravity);
-    for (int k = 0; k < 3; k++) {
-        constants->minus_gravity[k][l] = d->on < 0 ? -gravity[k] : 0;
-        for (int side = 0; side < 2; side++) {
-            constants->P[side][k][l] = at->P[side][k];
-            constants->z[side][k][l] = at->z[side][k];
-            constants->x[side][k][l] = at->x[side][k];
+    for (int k = 0; k < 3; k++) constants->minus_gravity[k][l] = d->on < 0 ? -gravity[k] : 0;
+    for (int g = 0; g < d->shape.nclosing; g++) {
+        lwi_cluster_ends *ends = (lwi_cluster_ends *)&b->ends[g];
+        b->rate_at[g][l] = d->loop[g]->rate_at;
+        for (int k = 0; k < 6; k++) {
+            ends->P[k / 3][k % 3][l] = at[g].P[k / 3][k % 3];
+            ends->z[k / 3][k % 3][l] = at[g].z[k / 3][k % 3];
+            ends->x[k / 3][k % 3][l] = at[g].x[k / 3][k % 3];
         }
     }
     for (int i = 0; i < d->n; i++) {
@@ -247,30 +319,31 @@ static void set_lane(const lwi_clusters *c, const draft *d, const lwi_cluster *c
 static bool create_block(lwi_clusters *c, const lwi_cluster_shape *s, lwi_cluster_block *b)
 {
     const size_t nx = (size_t)s->nx, ny = (size_t)s->ny, nz = (size_t)s->nstep;
+    const size_t nclosing = (size_t)s->nclosing;
     *b = (lwi_cluster_block){.shape = s, .variant = -1, .base = -1};
     for (int i = 0; i < LWI_COUNT(lwi_cluster_shapes); i++)
         if (memcmp(lwi_cluster_shapes[i], s, sizeof *s) == 0) b->variant = i;
     b->link = lwi_clusters_push(c, nz, sizeof *b->link);
     b->constants = lwi_clusters_push(c, 1, sizeof *b->constants);
+    b->ends = lwi_clusters_push(c, nclosing, sizeof *b->ends);
+    b->closed = lwi_clusters_push(c, nclosing, sizeof *b->closed);
     b->pose = lwi_clusters_push(c, nz, sizeof *b->pose);
+    b->lever = lwi_clusters_push(c, levers_of(s), sizeof *b->lever);
     b->column = lwi_clusters_push(c, (size_t)s->nbody * nx, sizeof *b->column);
     b->iq = lwi_clusters_push(c, nz, sizeof *b->iq);
     b->iv = lwi_clusters_push(c, nz, sizeof *b->iv);
-    b->rate_at = lwi_clusters_push(c, LWI_LANES, sizeof *b->rate_at);
+    b->rate_at = lwi_clusters_push(c, nclosing, sizeof *b->rate_at);
     b->at_base_motion = lwi_clusters_push(c, LWI_LANES, sizeof *b->at_base_motion);
     lwi_lanes *all = lwi_clusters_push(c, lanes_of(s), sizeof *all);
-    if (!b->link || !b->constants || !b->pose || !b->column || !b->iq || !b->iv || !b->rate_at ||
-        !b->at_base_motion || !all)
+    if (!b->link || !b->constants || !b->ends || !b->closed || !b->pose || !b->lever ||
+        !b->column || !b->iq || !b->iv || !b->rate_at || !b->at_base_motion || !all)
         return false;
-    for (int l = 0; l < LWI_LANES; l++) b->rate_at[l] = -1;
     b->factor = all, all += ny * (ny + 1) / 2;
-    b->P = all, all += 6;
-    b->z = all, all += 3;
     b->K = all, all += ny * nx;
     b->k = all, all += ny;
     b->M = all, all += nx * (nx + 1) / 2;
     b->f = all, all += nx;
-    b->rate = all++;
+    b->rate = all, all += nclosing;
     if (!s->floats) return true;
     b->base_motion = c->base_motion[0].w;
     b->B = all, all += 6 * nx;
@@ -282,7 +355,7 @@ static bool create_block(lwi_clusters *c, const lwi_cluster_shape *s, lwi_cluste
 
 // A lane among clusters of the same shape.
 bool lwi_clusters_place(lwi_clusters *c, const draft *d, lwi_cluster *cluster,
-                        const lwi_cluster_closing *closing)
+                        const lwi_cluster_draft_end *closing)
 {
     int shape = 0, at = c->nblock - 1;
     while (shape < c->nshape && memcmp(&c->shape[shape], &d->shape, sizeof d->shape) != 0) shape++;
@@ -304,8 +377,6 @@ bool lwi_clusters_place(lwi_clusters *c, const draft *d, lwi_cluster *cluster,
     cluster->lane = b->count++;
     LWI_ASSERT_INDEX(cluster->lane, LWI_LANES);
     set_lane(c, d, cluster, b, closing, cluster->lane);
-    for (int l = cluster->lane; d->loop && l < (cluster->lane ? cluster->lane + 1 : LWI_LANES); l++)
-        b->rate_at[l] = d->loop->rate_at; // unused lanes repeat the first
     cluster->K = b->K[0] + cluster->lane;
     cluster->k = b->k[0] + cluster->lane;
     cluster->M = b->M[0] + cluster->lane;

@@ -19,14 +19,16 @@ typedef struct lwi_cluster_scratch {
     bool *done;        // [nloop]
     int *count;        // [nloop] unknown speeds; WAITING: speeds below its branch point are unknown
     lwi_cluster_queue_entry *entry; // stacks by count, with outdated entries
-    int nentry, head[LWI_CLUSTER_STEPS + 1];
+    bool by_rank;                   // loops with more unknown speeds than rows determine are last
+    int nentry, head[2 * LWI_CLUSTER_LOOP + 2];
 } lwi_cluster_scratch;
 
 /** A cluster under construction. */
 typedef struct lwi_cluster_draft {
     int n, part[LWI_CLUSTER_STEPS];
-    bool own[LWI_CLUSTER_STEPS];  // the cluster introduces its coordinate and body
-    const lwi_cluster_loop *loop; // NULL: a body without loop
+    bool own[LWI_CLUSTER_STEPS]; // the cluster introduces its coordinate and body
+    const lwi_cluster_loop *loop[LWI_CLUSTER_CLOSINGS]; // [nloop]
+    int nloop;                                          // 0: a body without loop
     lwi_cluster_shape shape;
     lwi_k_frame
         base; // base -> world: frame of the first step before its motion (floating base: its axes -> link frame)
@@ -37,9 +39,9 @@ typedef struct lwi_cluster_draft {
 } lwi_cluster_draft;
 
 /** Closing points P and axes z, x in the frames of bodies 1 and 2. */
-typedef struct lwi_cluster_closing {
+typedef struct lwi_cluster_draft_end {
     double P[2][3], z[2][3], x[2][3];
-} lwi_cluster_closing;
+} lwi_cluster_draft_end;
 
 /** Axes with a smaller sine of their angle are parallel, as in the normal form of trees. */
 static const double lwi_clusters_parallel = 16 * DBL_EPSILON;
@@ -51,20 +53,27 @@ void *lwi_clusters_push(lwi_clusters *c, size_t count, size_t size);
 size_t lwi_clusters_block_bytes(const lwi_cluster_shape *s);
 /** Base of the draft, and the orientation of every step in its parent. */
 void lwi_clusters_set_frames(const lwi_clusters *c, lwi_cluster_draft *d);
-/** Closure of the loop. */
-void lwi_clusters_close(const lwi_clusters *c, lwi_cluster_draft *d, lwi_cluster_closing *at);
+/** Closures of the loops, `at` [nloop]. */
+void lwi_clusters_close(const lwi_clusters *c, lwi_cluster_draft *d, lwi_cluster_draft_end *at);
 /** Puts the cluster in a lane of a block of its shape.  @return false: memory is short */
 bool lwi_clusters_place(lwi_clusters *c, const lwi_cluster_draft *d, lwi_cluster *cluster,
-                        const lwi_cluster_closing *at);
+                        const lwi_cluster_draft_end *at);
 /** Frame of the part of step i, in the frame of the step. */
 lwi_k_frame lwi_clusters_raw(const lwi_clusters *c, const lwi_cluster_draft *d, int i);
 
 // ------------------------------------------------------------------------------- order.c
 
-/** Queues all loops; then the ready loop with the fewest unknown speeds is next. */
-void lwi_clusters_queue_all(lwi_clusters *c);
+/** Queues all loops; then the ready loop with the fewest unknown speeds is next.  by_rank: those with more than their
+ *  rows determine are last. */
+void lwi_clusters_queue_all(lwi_clusters *c, bool by_rank);
 /** The next loop; -1: none is ready. */
 int lwi_clusters_next_loop(lwi_clusters *c);
+/** Loops that together have enough rows for their unknown speeds, `loop` first.
+ *  @param group  [LWI_CLUSTER_CLOSINGS] out
+ *  @return their number; 0: there are none */
+int lwi_clusters_group(const lwi_clusters *c, int loop, int *group);
+/** Side of part p in a loop. */
+int lwi_clusters_side(const lwi_cluster_loop *loop, int p);
 /** Queues the neighbours of a loop with coordinates that have become known. */
 void lwi_clusters_queue_neighbours(lwi_clusters *c, const lwi_cluster_loop *loop);
 

@@ -345,7 +345,9 @@ static bool plan(lwi_cluster_reactions *r, const lwi_clusters *c)
     r->planned = r->fits = true;
     for (int i = 0; i < r->nloop; i++) r->rows[i] = 0;
     for (int i = 0; i < c->ncluster; i++)
-        if (c->cluster[i].loop >= 0 && !list_coordinates(r, c, &c->cluster[i])) r->fits = false;
+        if (c->cluster[i].nloop > 1 || // (1) is one system of several loops
+            (c->cluster[i].loop >= 0 && !list_coordinates(r, c, &c->cluster[i])))
+            r->fits = false;
     for (int i = 0; i < r->nloop; i++) r->fits = r->fits && r->rows[i] > 0;
     if (r->fits) order_loops(r);
     return r->fits;

@@ -3,14 +3,16 @@
 // Base axes, origins of the frames; a lane is a cluster.  All lanes of a block have one shape, so branches on it
 // are uniform.
 //
-// Rows of the closing joint, of body 2 relative to body 1 at the point P of body 2, with z its axis
+// Rows of a closing joint, of body 2 relative to body 1 at the point P of body 2, with z its axis
 // [anderson2003, (33)]:
 //
 //     p.:  velocity of P / length      (axes at rest: of the point of body 2 less that of body 1)
 //     s.:  z x (z x angular velocity)  (revolute joints)
 //     s.:  angular velocity            (fixed joints)
 //
-// Five, three or six of them are independent, written as six or three: only W'W enters.
+// Five, three or six of them are independent, written as six or three: only W'W enters, its sum over the closing joints.
+// Coordinates of one loop alone come first, so the factor of W'W has their blocks on its diagonal: the elimination loop by
+// loop, before the few coordinates that loops share.
 //
 // Input: q, speeds, efforts of the block.  Output: K, k, C, M, f and, on a floating base, B and h (clusters.h).
 // Cost: constant per block of a shape.
@@ -93,11 +95,15 @@ static INLINE void NAME(cluster_symmetric)(real *y, const lwi_lanes *J, int l, c
     y[1] = SUM3(AT(J[3]), x[0], AT(J[1]), x[1], AT(J[5]), x[2]);
     y[2] = SUM3(AT(J[4]), x[0], AT(J[5]), x[1], AT(J[2]), x[2]);
 }
-static INLINE void NAME(cluster_axis)(real *z, const lwi_cluster_pose *pose, int l)
+// Axis of the motion of step n: z of its frame; of a ball one of the body's axes, or of its parent's, backwards.
+static INLINE void NAME(cluster_axis)(real *z, const lwi_cluster_block *b, int n, int l)
 {
-    for (int i = 0; i < 3; i++) z[i] = AT(pose->R[3 * i + 2]);
+    const lwi_cluster_step *step = &b->shape->step[n];
+    const int ball = step->ball, column = ball ? (ball < 0 ? -ball : ball) - 1 : 2;
+    const lwi_cluster_pose *pose = &b->pose[ball == -3 ? step->parent : n];
+    for (int i = 0; i < 3; i++) z[i] = AT(pose->R[3 * i + column]);
+    for (int i = 0; i < 3 && ball < 0; i++) z[i] = -z[i];
 }
-
 // ------------------------------------------------------------------------------------------- poses
 
 // Axes R before the step's own rotation.
@@ -123,9 +129,22 @@ static INLINE void NAME(cluster_axes)(real *R, const lwi_cluster_step *step,
     }
 }
 
+// Rotation of a ball by its quaternion in q, or back.
+static INLINE void NAME(cluster_ball)(real *Q, const double *q, const int32_t *at, bool back, int l)
+{
+    const real w = NAME(cluster_gather)(q, at, l), x = NAME(cluster_gather)(q + 1, at, l);
+    const real y = NAME(cluster_gather)(q + 2, at, l), z = NAME(cluster_gather)(q + 3, at, l);
+    const real s = 2 / (SUM2(w, w, x, x) + SUM2(y, y, z, z)), v = back ? -w : w;
+    const real xs = s * x, ys = s * y, zs = s * z;
+    Q[0] = 1 - SUM2(ys, y, zs, z), Q[1] = DIFF(xs, y, zs, v), Q[2] = SUM2(xs, z, ys, v);
+    Q[3] = SUM2(xs, y, zs, v), Q[4] = 1 - SUM2(xs, x, zs, z), Q[5] = DIFF(ys, z, xs, v);
+    Q[6] = DIFF(xs, z, ys, v), Q[7] = SUM2(ys, z, xs, v), Q[8] = 1 - SUM2(xs, x, ys, y);
+}
+
+// ball: its rotation, or NULL.
 static INLINE mask NAME(cluster_pose)(const lwi_cluster_step *step, const lwi_cluster_link *link,
                                       const lwi_cluster_pose *parent, lwi_cluster_pose *pose,
-                                      real q, int l)
+                                      real q, const real *ball, int l)
 {
     mask valid = ~NAME(bits)(NAME(splat)(0));
     real R[9], c[3], d[3] = {NAME(splat)(0), NAME(splat)(0), NAME(splat)(0)};
@@ -149,7 +168,11 @@ static INLINE mask NAME(cluster_pose)(const lwi_cluster_step *step, const lwi_cl
         if (parent) d[i] += AT(parent->r[i]);
         AT(pose->r[i]) = d[i];
     }
-    if (step->turn) {
+    for (int i = 0; i < 9 && ball; i += 3) {
+        const real x = R[i], y = R[i + 1], z = R[i + 2];
+        for (int j = 0; j < 3; j++) R[i + j] = SUM3(x, ball[j], y, ball[3 + j], z, ball[6 + j]);
+    }
+    if (step->turn && !step->ball) {
         real sine, cosine;
         const real angle = q + AT(link->angle);
         NAME(sincos)(angle, &sine, &cosine);
@@ -174,24 +197,28 @@ static INLINE mask NAME(cluster_poses)(const lwi_cluster_block *b, const double 
     mask valid = ~NAME(bits)(NAME(splat)(0));
     for (int n = 0; n < s->nstep; n++) {
         const lwi_cluster_step *step = &s->step[n];
-        valid &=
-            NAME(cluster_pose)(step, &b->link[n], step->parent < 0 ? NULL : &b->pose[step->parent],
-                               &b->pose[n], NAME(cluster_gather)(q, b->iq[step->at], l), l);
+        const lwi_cluster_pose *parent = step->parent < 0 ? NULL : &b->pose[step->parent];
+        const bool turns = step->ball == 1 || step->ball == -3; // the first step, or the last one
+        real ball[9], angle = NAME(splat)(0);
+        if (turns) NAME(cluster_ball)(ball, q, b->iq[step->at], step->ball < 0, l);
+        if (!step->ball) angle = NAME(cluster_gather)(q, b->iq[step->at], l);
+        valid &= NAME(cluster_pose)(step, &b->link[n], parent, &b->pose[n], angle,
+                                    turns ? ball : NULL, l);
     }
     return valid;
 }
 
 // --------------------------------------------------------------------------------------- closure
 
-// Closing point P and axis z of the loop's body 1 or 2.
+// Closing point P and axis z of body 1 or 2 of loop g.
 // along  the axis is the z axis of the body's frame
-static INLINE void NAME(cluster_end)(const lwi_cluster_block *b, int side, bool along, real *P,
-                                     real *z, int l)
+static INLINE void NAME(cluster_end)(const lwi_cluster_block *b, int g, int side, bool along,
+                                     real *P, real *z, int l)
 {
-    const int n = b->shape->close[side];
+    const int n = b->shape->closing[g].close[side];
     real R[9], x[3];
-    NAME(cluster_load)(P, b->constants->P[side], 3, l);
-    NAME(cluster_load)(z, b->constants->z[side], 3, l);
+    NAME(cluster_load)(P, b->ends[g].P[side], 3, l);
+    NAME(cluster_load)(z, b->ends[g].z[side], 3, l);
     if (n < 0) return;
     NAME(cluster_load)(R, b->pose[n].R, 9, l);
     NAME(cluster_rotate)(x, R, P);
@@ -205,110 +232,148 @@ static INLINE void NAME(cluster_end)(const lwi_cluster_block *b, int side, bool 
 }
 
 // Closing points, and their velocities for a unit of each coordinate: columns of W.
-static INLINE void NAME(cluster_levers)(const lwi_cluster_block *b, int l)
+static INLINE void NAME(cluster_levers)(const lwi_cluster_block *b, int g, int l)
 {
-    const lwi_cluster_shape *s = b->shape;
+    const lwi_cluster_closing *closing = &b->shape->closing[g];
+    const bool at_rest = closing->at_rest;
     real P[2][3], z[3];
-    if (s->at_rest) NAME(cluster_end)(b, 0, false, P[0], z, l);
-    NAME(cluster_end)(b, 1, s->along, P[1], z, l);
-    for (int i = 0; i < 3 && !s->at_rest; i++) P[0][i] = P[1][i];
-    NAME(cluster_store)(b->P, P[0], 6, l);
-    NAME(cluster_store)(b->z, z, 3, l);
-    for (int n = 0; n < s->nstep; n++) {
-        const lwi_cluster_step *step = &s->step[n];
-        lwi_cluster_pose *pose = &b->pose[n];
-        if (!step->side) continue;
+    if (at_rest) NAME(cluster_end)(b, g, 0, false, P[0], z, l);
+    NAME(cluster_end)(b, g, 1, closing->along, P[1], z, l);
+    for (int i = 0; i < 3 && !at_rest; i++) P[0][i] = P[1][i];
+    NAME(cluster_store)(b->closed[g].P[0], P[0], 6, l);
+    NAME(cluster_store)(b->closed[g].z, z, 3, l);
+    for (int k = 0; k < closing->n; k++) {
+        const int n = closing->path[k];
+        const lwi_cluster_step *step = &b->shape->step[n];
+        const int side = step->side[g];
+        lwi_lanes *to = b->lever[closing->first + k];
         real axis[3], lever[3], p[3] = {NAME(splat)(0), NAME(splat)(0), NAME(splat)(0)};
-        NAME(cluster_axis)(axis, pose, l);
+        NAME(cluster_axis)(axis, b, n, l);
         if (step->turn) {
-            for (int i = 0; i < 3; i++) lever[i] = P[step->side > 0][i] - AT(pose->r[i]);
+            for (int i = 0; i < 3; i++) lever[i] = P[side > 0][i] - AT(b->pose[n].r[i]);
             NAME(cluster_cross)(p, axis, lever);
         }
         if (step->slide) NAME(cluster_axpy)(p, AT(b->link[n].slide), axis);
-        for (int i = 0; i < 3; i++) AT(pose->p[i]) = step->side > 0 ? p[i] : -p[i];
+        for (int i = 0; i < 3; i++) AT(to[i]) = side > 0 ? p[i] : -p[i];
     }
 }
 
-// Axis t of an oblique step, signed by branch, in a loop closed by a hinge without its component along z.
-static INLINE bool NAME(cluster_oblique)(real *t, const lwi_cluster_block *b, int n, int l)
+// Axis t of an oblique step in loop g, signed by branch, in a loop closed by a hinge without its component along z.
+static INLINE bool NAME(cluster_oblique)(real *t, const lwi_cluster_block *b, int g, int n, int l)
 {
     const lwi_cluster_step *step = &b->shape->step[n];
+    const int side = step->side[g];
     real z[3];
     for (int i = 0; i < 3; i++) t[i] = NAME(splat)(0);
-    if (!step->is_oblique) return false;
-    NAME(cluster_axis)(t, &b->pose[n], l);
-    if (b->shape->rigid) {
-        for (int i = 0; i < 3 && step->side < 0; i++) t[i] = -t[i];
+    if (!(step->oblique >> g & 1)) return false;
+    NAME(cluster_axis)(t, b, n, l);
+    if (b->shape->closing[g].rigid) {
+        for (int i = 0; i < 3 && side < 0; i++) t[i] = -t[i];
         return true;
     }
-    NAME(cluster_load)(z, b->z, 3, l);
+    NAME(cluster_load)(z, b->closed[g].z, 3, l);
     const real part = NAME(cluster_dot)(z, t);
     for (int i = 0; i < 3; i++) {
         const real x = NMAD(part, z[i], t[i]);
-        t[i] = step->side > 0 ? x : -x;
+        t[i] = side > 0 ? x : -x;
     }
     return true;
 }
 
-// Product of the columns n, given as [p; t], and m of W; its axis is `other`.  NULL: a step that is not oblique.
-static INLINE real NAME(cluster_product)(const lwi_cluster_block *b, const real *p, const real *t,
-                                         int m, const real *other, real unit, bool planar, int l)
+// Product of the columns n, given as [p; t], and m, [with; other], of W.  NULL: the axis of a step that is not oblique.
+static INLINE real NAME(cluster_product)(const real *p, const real *t, const lwi_lanes *with,
+                                         const real *other, real unit, bool planar, int l)
 {
-    const lwi_cluster_pose *pose = &b->pose[m];
-    real product = SUM2(p[0], AT(pose->p[0]), p[1], AT(pose->p[1]));
-    if (!planar) MORE(product, p[2], AT(pose->p[2]));
+    real product = SUM2(p[0], AT(with[0]), p[1], AT(with[1]));
+    if (!planar) MORE(product, p[2], AT(with[2]));
     product *= unit;
     if (!t || !other) return product;
     return product + NAME(cluster_dot)(t, other);
 }
 
 // x [ny] := (W_y'W_y)^-1 x, by L D L'.                               [anderson2003, (45)]
-static INLINE void NAME(cluster_solve)(const lwi_lanes *factor, int ny, real *x, int l)
+static INLINE void NAME(cluster_solve)(const lwi_cluster_block *b, real *x, int l)
 {
-    const lwi_lanes *Di = factor + ny * (ny - 1) / 2;
+    const int ny = b->shape->ny;
+    const uint8_t *first = b->shape->first;
+    const lwi_lanes *factor = b->factor, *Di = factor + ny * (ny - 1) / 2;
     for (int i = 1; i < ny; i++)
-        for (int j = 0; j < i; j++) LESS(x[i], AT(factor[i * (i - 1) / 2 + j]), x[j]);
+        for (int j = first[i]; j < i; j++) LESS(x[i], AT(factor[i * (i - 1) / 2 + j]), x[j]);
     for (int i = 0; i < ny; i++) x[i] *= AT(Di[i]);
-    for (int i = ny - 2; i >= 0; i--)
-        for (int j = i + 1; j < ny; j++) LESS(x[i], AT(factor[j * (j - 1) / 2 + i]), x[j]);
+    for (int i = ny - 2; i >= 0; i--) {
+        const int separate = b->shape->separate, shared = i < separate ? separate : i + 1;
+        for (int j = i + 1; i < separate && j < b->shape->end[i]; j++)
+            LESS(x[i], AT(factor[j * (j - 1) / 2 + i]), x[j]);
+        for (int j = shared; j < ny; j++) LESS(x[i], AT(factor[j * (j - 1) / 2 + i]), x[j]);
+    }
 }
 
-// N [ny][6] := W_y'W_y, B [ny][6] := W_y'W_x.
+// Adds the products of the rows of loop g to N [ny][ny] and B [ny][nx]; `only`: it is the only one, and sets them.
+static INLINE void NAME(cluster_products)(const lwi_cluster_block *b, int g, bool only,
+                                          real (*N)[LWI_CLUSTER_DEPENDENT],
+                                          real (*B)[LWI_CLUSTER_KNOWN], real unit, bool planar,
+                                          int l)
+{
+    const lwi_cluster_shape *s = b->shape;
+    const lwi_cluster_closing *closing = &s->closing[g];
+    const lwi_lanes(*lever)[3] = (const lwi_lanes(*)[3])b->lever + closing->first;
+    const bool turns = !planar && (closing->pin || closing->rigid);
+    real axis[LWI_CLUSTER_LOOP][3];
+    const real *t[LWI_CLUSTER_LOOP];
+    for (int k = 0; k < closing->n; k++)
+        t[k] = turns && NAME(cluster_oblique)(axis[k], b, g, closing->path[k], l) ? axis[k] : NULL;
+    for (int k = 0; k < closing->ny; k++) {
+        const int i = s->step[closing->path[k]].at - s->nx;
+        real p[3];
+        NAME(cluster_load)(p, lever[k], 3, l);
+        for (int m = 0; m < closing->n; m++) {
+            const int j = s->step[closing->path[m]].at;
+            if (m > k && m < closing->ny) continue;
+            real *to = m <= k ? &N[i][j - s->nx] : &B[i][j];
+            const real sum = NAME(cluster_product)(p, t[k], lever[m], t[m], unit, planar, l);
+            *to = only ? sum : *to + sum;
+        }
+    }
+}
+
+// N [ny][ny] := W_y'W_y, B [ny][nx] := W_y'W_x.
 static INLINE void NAME(cluster_normal)(const lwi_cluster_block *b,
                                         real (*N)[LWI_CLUSTER_DEPENDENT],
                                         real (*B)[LWI_CLUSTER_KNOWN], real unit, bool planar, int l)
 {
     const lwi_cluster_shape *s = b->shape;
-    real axis[LWI_CLUSTER_STEPS][3];
-    const real *t[LWI_CLUSTER_STEPS];
-    for (int n = 0; n < s->nstep; n++)
-        t[n] = !planar && NAME(cluster_oblique)(axis[n], b, n, l) ? axis[n] : NULL;
-    for (int n = 0; n < s->nstep; n++) {
-        const int i = s->step[n].at - s->nx;
-        real p[3];
-        if (i < 0) continue;
-        NAME(cluster_load)(p, b->pose[n].p, 3, l);
-        for (int m = 0; m < s->nstep; m++) {
-            const int j = s->step[m].at;
-            if (j >= s->nx) {
-                if (j - s->nx <= i)
-                    N[i][j - s->nx] = NAME(cluster_product)(b, p, t[n], m, t[m], unit, planar, l);
-            } else if (s->step[m].side) {
-                B[i][j] = NAME(cluster_product)(b, p, t[n], m, t[m], unit, planar, l);
-            } else {
-                B[i][j] = NAME(splat)(0);
-            }
+    const bool only = s->nclosing == 1;
+    for (int i = 0; i < s->ny; i++) {
+        for (int j = s->first[i]; j <= i && !only; j++) N[i][j] = NAME(splat)(0);
+        for (int j = 0; j < s->nx; j++) B[i][j] = NAME(splat)(0);
+    }
+    for (int g = 0; g < s->nclosing; g++) NAME(cluster_products)(b, g, only, N, B, unit, planar, l);
+}
+
+// Adds the squared motions of the dependent coordinates of a unit of x_j, loop by loop.
+static INLINE void NAME(cluster_ratios)(const lwi_cluster_block *b, int j, real *ratio2, int l)
+{
+    const lwi_cluster_shape *s = b->shape;
+    for (int g = 0; g < s->nclosing; g++) {
+        const lwi_cluster_closing *closing = &s->closing[g];
+        real square = NAME(splat)(0);
+        for (int k = 0; k < closing->ny; k++) {
+            const int i = s->step[closing->path[k]].at - s->nx;
+            const real x = AT(b->K[i * s->nx + j]);
+            MORE(square, x * x, AT(b->constants->size[s->nx + i]));
         }
+        MORE(ratio2[g], square, AT(b->constants->inverse[j]));
     }
 }
 
-// K = -(W_y'W_y)^-1 W_y'W_x [anderson2003, (47)].  ratio2 := the largest squared ratio of a dependent to a known
-// motion.
+// K = -(W_y'W_y)^-1 W_y'W_x [anderson2003, (47)].  ratio2 := the largest squared ratio of the dependent motions of a loop
+// to a known motion.
 static INLINE mask NAME(cluster_closure)(const lwi_cluster_block *b, real unit, real *ratio2,
                                          bool planar, int l)
 {
     const lwi_cluster_shape *s = b->shape;
     const int nx = s->nx, ny = s->ny;
+    const double pivot = s->nclosing > 1 ? LWI_CLUSTER_COUPLED_PIVOT : LWI_CLUSTER_PIVOT;
     lwi_lanes *L = b->factor, *Di = b->factor + ny * (ny - 1) / 2;
     real N[LWI_CLUSTER_DEPENDENT][LWI_CLUSTER_DEPENDENT],
         B[LWI_CLUSTER_DEPENDENT][LWI_CLUSTER_KNOWN];
@@ -317,54 +382,48 @@ static INLINE mask NAME(cluster_closure)(const lwi_cluster_block *b, real unit, 
     for (int i = 0; i < ny; i++) { // N becomes L D below the diagonal
         real d = N[i][i];
         lwi_lanes *row = L + i * (i - 1) / 2;
-        for (int j = 0; j < i; j++) {
-            for (int k = 0; k < j; k++) LESS(N[i][j], N[i][k], AT(L[j * (j - 1) / 2 + k]));
+        for (int j = s->first[i]; j < i; j++) {
+            const int start = s->first[i] > s->first[j] ? s->first[i] : s->first[j];
+            for (int k = start; k < j; k++) LESS(N[i][j], N[i][k], AT(L[j * (j - 1) / 2 + k]));
             const real f = N[i][j] * AT(Di[j]);
             AT(row[j]) = f;
             LESS(d, f, N[i][j]);
         }
-        valid &= NAME(at_most)(NAME(splat)(LWI_CLUSTER_PIVOT) * N[i][i], d);
+        valid &= NAME(at_most)(NAME(splat)(pivot) * N[i][i], d);
         AT(Di[i]) = 1 / d;
     }
-    real sum = NAME(splat)(0);
+    real sum[LWI_CLUSTER_CLOSINGS];
+    for (int g = 0; g < s->nclosing; g++) sum[g] = NAME(splat)(0);
     for (int j = 0; j < nx; j++) {
-        real x[LWI_CLUSTER_DEPENDENT], square = NAME(splat)(0);
+        real x[LWI_CLUSTER_DEPENDENT];
         for (int i = 0; i < ny; i++) x[i] = -B[i][j];
-        NAME(cluster_solve)(L, ny, x, l);
-        for (int i = 0; i < ny; i++) {
-            AT(b->K[i * nx + j]) = x[i];
-            MORE(square, x[i] * x[i], AT(b->constants->size[nx + i]));
-        }
-        MORE(sum, square, AT(b->constants->inverse[j]));
+        NAME(cluster_solve)(b, x, l);
+        for (int i = 0; i < ny; i++) AT(b->K[i * nx + j]) = x[i];
+        NAME(cluster_ratios)(b, j, sum, l);
     }
-    *ratio2 = NAME(select)(NAME(at_most)(sum, *ratio2), *ratio2, sum);
+    for (int g = 0; g < s->nclosing; g++)
+        *ratio2 = NAME(select)(NAME(at_most)(sum[g], *ratio2), *ratio2, sum[g]);
     return valid;
 }
 
 // ------------------------------------------------------------------------------------------
 // inertia
 
-// Velocity v of the origin and w of step n for a unit of x_j, from those of its parent.
-static INLINE void NAME(cluster_column)(const lwi_cluster_block *b, int n, int j,
-                                        const real *parent_v, const real *parent_w, real *v,
-                                        real *w, int l)
+// Velocity v of the origin and w of step n for a unit of x_j, from those of its parent at a distance d.
+static INLINE void NAME(cluster_column)(const lwi_cluster_block *b, int n, int j, const real *d,
+                                        const real *axis, const real *parent_v,
+                                        const real *parent_w, real *v, real *w, int l)
 {
     const lwi_cluster_shape *s = b->shape;
     const lwi_cluster_step *step = &s->step[n];
-    const lwi_cluster_pose *pose = &b->pose[n];
-    real d[3], axis[3];
     for (int i = 0; i < 3; i++) {
         v[i] = parent_v ? parent_v[i] : NAME(splat)(0);
         w[i] = parent_w ? parent_w[i] : NAME(splat)(0);
     }
-    if (parent_w && step->has_offset) {
-        NAME(cluster_load)(d, pose->d, 3, l);
-        NAME(cluster_cross_add)(v, w, d);
-    }
+    if (parent_w && step->has_offset) NAME(cluster_cross_add)(v, w, d);
     if (step->at < s->nx && step->at != j) return;
     real rate = NAME(splat)(1);
     if (step->at >= s->nx) rate = AT(b->K[(step->at - s->nx) * s->nx + j]);
-    NAME(cluster_axis)(axis, pose, l);
     if (step->turn) NAME(cluster_axpy)(w, rate, axis);
     if (step->slide) NAME(cluster_axpy)(v, rate * AT(b->link[n].slide), axis);
 }
@@ -414,11 +473,14 @@ static INLINE void NAME(cluster_inertia)(const lwi_cluster_block *b, int l)
         const lwi_cluster_step *step = &s->step[n];
         const lwi_cluster_pose *pose = &b->pose[n];
         const int p = step->parent;
+        real axis[3], d[3] = {NAME(splat)(0), NAME(splat)(0), NAME(splat)(0)};
+        NAME(cluster_axis)(axis, b, n, l);
+        if (step->has_offset) NAME(cluster_load)(d, pose->d, 3, l);
         for (int j = 0; j < nx; j++) {
             if (!(step->moved_by >> j & 1)) continue;
             const bool there = p >= 0 && (s->step[p].moved_by >> j & 1);
             NAME(cluster_column)
-            (b, n, j, there ? v[p][j] : NULL, there ? w[p][j] : NULL, v[n][j], w[n][j], l);
+            (b, n, j, d, axis, there ? v[p][j] : NULL, there ? w[p][j] : NULL, v[n][j], w[n][j], l);
         }
         if (step->body < 0) continue;
         const lwi_cluster_link *link = &b->link[n];
@@ -456,10 +518,8 @@ static INLINE mask NAME(cluster_place)(const lwi_cluster_block *b, const double 
 {
     const lwi_cluster_shape *s = b->shape;
     mask valid = NAME(cluster_poses)(b, q, l);
-    if (s->closed) {
-        NAME(cluster_levers)(b, l);
-        if (s->ny) valid &= NAME(cluster_closure)(b, unit, ratio2, false, l);
-    }
+    for (int g = 0; g < s->nclosing; g++) NAME(cluster_levers)(b, g, l);
+    if (s->nclosing && s->ny) valid &= NAME(cluster_closure)(b, unit, ratio2, false, l);
     NAME(cluster_inertia)(b, l);
     return valid;
 }
@@ -492,7 +552,7 @@ static INLINE void NAME(cluster_move)(const lwi_cluster_block *b, int n, const d
     NAME(cluster_motion) *own = &motion[n];
     const real rate = NAME(cluster_gather)(v, b->iv[step->at], l);
     real axis[3], d[3], turn[3];
-    NAME(cluster_axis)(axis, pose, l);
+    NAME(cluster_axis)(axis, b, n, l);
     if (step->parent < 0 && !base) {
         for (int i = 0; i < 3; i++) {
             own->w[i] = step->turn ? rate * axis[i] : NAME(splat)(0);
@@ -507,20 +567,27 @@ static INLINE void NAME(cluster_move)(const lwi_cluster_block *b, int n, const d
         NAME(cluster_cross_add)(own->a, own->al, d);
         NAME(cluster_cross_add)(own->a, own->w, turn);
     }
-    NAME(cluster_cross)(turn, own->w, axis);
+    if (step->ball) { // its axes move as the parent does, apart from their own rotation
+        const int in = b->shape->step[n + 1 - (step->ball < 0 ? -step->ball : step->ball)].parent;
+        const NAME(cluster_motion) *inboard = in < 0 ? base : &motion[in];
+        for (int i = 0; i < 3; i++) turn[i] = NAME(splat)(0);
+        if (inboard) NAME(cluster_cross)(turn, inboard->w, axis);
+    } else {
+        NAME(cluster_cross)(turn, own->w, axis);
+    }
     if (step->slide) NAME(cluster_axpy)(own->a, 2 * rate * AT(b->link[n].slide), turn);
     if (!step->turn) return;
     NAME(cluster_axpy)(own->al, rate, turn);
     NAME(cluster_axpy)(own->w, rate, axis);
 }
 
-// a := acceleration of P of a side as a point of step n; -1: of the base.
-static INLINE void NAME(cluster_at_closure)(const lwi_cluster_block *b, int side, int n,
+// a := acceleration of a closing point P as a point of step n; -1: of the base.
+static INLINE void NAME(cluster_at_closure)(const lwi_cluster_block *b, const lwi_lanes *P, int n,
                                             const NAME(cluster_motion) * motion, real *a, int l)
 {
     real lever[3], turn[3];
     for (int i = 0; i < 3; i++) {
-        lever[i] = AT(b->P[3 * side + i]);
+        lever[i] = AT(P[i]);
         if (n >= 0) lever[i] -= AT(b->pose[n].r[i]);
         a[i] = motion->a[i];
     }
@@ -529,43 +596,56 @@ static INLINE void NAME(cluster_at_closure)(const lwi_cluster_block *b, int side
     NAME(cluster_cross_add)(a, motion->w, turn);
 }
 
-// k = -(W_y'W_y)^-1 W_y'g, with g the accelerations of the rows at zero x.., y.. [anderson2003, (55)]; and the joint's
-// speed s.  With W qdot = 0 the angular velocity of body 2 relative to 1 is s z, so the part s w_2 x z of its
+// Subtracts W_y'a from x, or sets x if the loop is the only one: rows g and their accelerations at zero x.., y.. [anderson2003, (55)]; and
+// the joint's speed s.  With W qdot = 0 the angular velocity of body 2 relative to 1 is s z, so the part s w_2 x z of its
 // derivative is due to the motion of z; no part of it, if the joint is fixed.
-static INLINE void NAME(cluster_bias)(const lwi_cluster_block *b, const NAME(cluster_motion) * base,
-                                      const NAME(cluster_motion) * motion, real unit, int l)
+static INLINE void NAME(cluster_bias_of)(const lwi_cluster_block *b, int g,
+                                         const NAME(cluster_motion) * base,
+                                         const NAME(cluster_motion) * motion, real unit, real *x,
+                                         int l)
 {
     const lwi_cluster_shape *s = b->shape;
-    real g[3], h[3], al[3], w[2][3], z[3], x[LWI_CLUSTER_DEPENDENT];
-    for (int i = 0; i < 3; i++) g[i] = al[i] = w[0][i] = w[1][i] = NAME(splat)(0);
+    const lwi_cluster_closing *closing = &s->closing[g];
+    real a[3], h[3], al[3], w[2][3], z[3];
+    for (int i = 0; i < 3; i++) a[i] = al[i] = w[0][i] = w[1][i] = NAME(splat)(0);
     for (int side = 0; side < 2; side++) {
-        const int n = s->close[side];
+        const int n = closing->close[side];
         if (n < 0 && !base) continue;
         const NAME(cluster_motion) *end = n < 0 ? base : &motion[n];
-        NAME(cluster_at_closure)(b, side, n, end, h, l);
+        NAME(cluster_at_closure)(b, b->closed[g].P[side], n, end, h, l);
         for (int i = 0; i < 3; i++) {
-            g[i] = side ? g[i] + h[i] : g[i] - h[i];
+            a[i] = side ? a[i] + h[i] : a[i] - h[i];
             al[i] = side ? al[i] + end->al[i] : al[i] - end->al[i];
             w[side][i] = end->w[i];
         }
     }
-    NAME(cluster_load)(z, b->z, 3, l);
+    NAME(cluster_load)(z, b->closed[g].z, 3, l);
     for (int i = 0; i < 3; i++) h[i] = w[1][i] - w[0][i];
     const real rate = NAME(cluster_dot)(z, h);
-    AT(b->rate[0]) = rate;
+    AT(b->rate[g]) = rate;
     NAME(cluster_cross)(h, w[1], z);
-    for (int i = 0; i < 3 && !s->rigid; i++) LESS(al[i], rate, h[i]);
-    for (int i = 0; i < 3; i++) g[i] *= unit;
-    for (int n = 0; n < s->nstep; n++) {
-        const lwi_cluster_pose *pose = &b->pose[n];
+    for (int i = 0; i < 3 && !closing->rigid; i++) LESS(al[i], rate, h[i]);
+    for (int i = 0; i < 3; i++) a[i] *= unit;
+    for (int k = 0; k < closing->ny; k++) {
+        const lwi_lanes *p = b->lever[closing->first + k];
+        const int n = closing->path[k], i = s->step[n].at - s->nx;
         real t[3];
-        if (s->step[n].at < s->nx) continue;
-        real sum = -SUM3(g[0], AT(pose->p[0]), g[1], AT(pose->p[1]), g[2], AT(pose->p[2]));
-        if (NAME(cluster_oblique)(t, b, n, l)) sum -= NAME(cluster_dot)(t, al);
-        x[s->step[n].at - s->nx] = sum;
+        real sum = -SUM3(a[0], AT(p[0]), a[1], AT(p[1]), a[2], AT(p[2]));
+        if (NAME(cluster_oblique)(t, b, g, n, l)) sum -= NAME(cluster_dot)(t, al);
+        x[i] = s->nclosing == 1 ? sum : x[i] + sum;
     }
-    NAME(cluster_solve)(b->factor, s->ny, x, l);
-    NAME(cluster_store)(b->k, x, s->ny, l);
+}
+
+// k = -(W_y'W_y)^-1 W_y'g.
+static INLINE void NAME(cluster_bias)(const lwi_cluster_block *b, const NAME(cluster_motion) * base,
+                                      const NAME(cluster_motion) * motion, real unit, int l)
+{
+    real x[LWI_CLUSTER_DEPENDENT];
+    for (int i = 0; i < b->shape->ny; i++) x[i] = NAME(splat)(0);
+    for (int g = 0; g < b->shape->nclosing; g++)
+        NAME(cluster_bias_of)(b, g, base, motion, unit, x, l);
+    NAME(cluster_solve)(b, x, l);
+    NAME(cluster_store)(b->k, x, b->shape->ny, l);
 }
 
 // Accelerations of step n due to the dependent accelerations k; v, w: of earlier steps.
@@ -587,7 +667,7 @@ static INLINE void NAME(cluster_follow)(const lwi_cluster_block *b, int n, real 
     }
     if (step->at < s->nx) return;
     const real rate = AT(b->k[step->at - s->nx]);
-    NAME(cluster_axis)(axis, &b->pose[n], l);
+    NAME(cluster_axis)(axis, b, n, l);
     if (step->turn) NAME(cluster_axpy)(w[n], rate, axis);
     if (step->slide) NAME(cluster_axpy)(v[n], rate * AT(b->link[n].slide), axis);
 }
@@ -652,7 +732,7 @@ static INLINE void NAME(cluster_force)(const lwi_cluster_block *b, const double 
     real v[LWI_CLUSTER_STEPS][3], w[LWI_CLUSTER_STEPS][3], f[LWI_CLUSTER_KNOWN], h[6];
     if (s->floats) NAME(cluster_base_motion)(b, &base_motion, l);
     for (int n = 0; n < s->nstep; n++) NAME(cluster_move)(b, n, qd, base, motion, l);
-    if (s->closed) NAME(cluster_bias)(b, base, motion, unit, l);
+    if (s->nclosing) NAME(cluster_bias)(b, base, motion, unit, l);
     for (int j = 0; j < nx; j++) f[j] = NAME(splat)(0);
     for (int j = 0; j < 6; j++) h[j] = NAME(splat)(0);
     for (int n = 0; n < s->nstep; n++) {
@@ -733,14 +813,14 @@ static bool clusters_place(const lwi_clusters *c, const double *q, double *max_r
 
 // The rotation `turn` that takes body 1 of a fixed joint to body 2, small ones to first order; the sum of the squared
 // distances of their unit vectors z and x, at least the square of 2 sin(angle / 2), by which its rows measure it.
-static INLINE real NAME(cluster_attitude)(const lwi_cluster_block *b, real (*z)[3], real *turn,
-                                          int l)
+static INLINE real NAME(cluster_attitude)(const lwi_cluster_block *b, int g, real (*z)[3],
+                                          real *turn, int l)
 {
     real x[2][3], y[2][3], more[3], far = NAME(splat)(0);
     for (int side = 0; side < 2; side++) {
-        const int n = b->shape->close[side];
+        const int n = b->shape->closing[g].close[side];
         real R[9], own[3];
-        NAME(cluster_load)(x[side], b->constants->x[side], 3, l);
+        NAME(cluster_load)(x[side], b->ends[g].x[side], 3, l);
         if (n >= 0) {
             for (int i = 0; i < 3; i++) own[i] = x[side][i];
             NAME(cluster_load)(R, b->pose[n].R, 9, l);
@@ -760,29 +840,40 @@ static INLINE real NAME(cluster_attitude)(const lwi_cluster_block *b, real (*z)[
     return far;
 }
 
-// gap2: squared position error of the loops of a block, by points or sines of angles between axes.
-static mask NAME(block_gap)(const lwi_cluster_block *b, const double *q, real *gap2, int l)
+// Squared position error of loop g, by points or sines of angles between axes.
+static real NAME(closing_gap)(const lwi_cluster_block *b, int g, int l)
 {
     const lwi_cluster_shape *s = b->shape;
+    const lwi_cluster_closing *closing = &s->closing[g];
     real P[2][3], z[2][3], x[3];
-    const mask valid = s->planar ? NAME(planar_poses)(b, q, l) : NAME(cluster_poses)(b, q, l);
     for (int side = 0; side < 2; side++) {
         if (s->planar)
             NAME(planar_end)(b, side, P[side], l);
         else
-            NAME(cluster_end)(b, side, false, P[side], z[side], l);
+            NAME(cluster_end)(b, g, side, false, P[side], z[side], l);
     }
     if (s->planar) P[0][2] = P[1][2] = NAME(splat)(0);
     for (int i = 0; i < 3; i++) x[i] = P[1][i] - P[0][i];
-    *gap2 = NAME(cluster_dot)(x, x);
-    if (s->rigid) {
-        const real turn2 = NAME(cluster_attitude)(b, z, x, l);
-        *gap2 = NAME(select)(NAME(at_most)(turn2, *gap2), *gap2, turn2);
+    real gap2 = NAME(cluster_dot)(x, x);
+    if (closing->rigid) {
+        const real turn2 = NAME(cluster_attitude)(b, g, z, x, l);
+        gap2 = NAME(select)(NAME(at_most)(turn2, gap2), gap2, turn2);
     }
-    if (s->planar || !s->pin) return valid;
+    if (s->planar || !closing->pin) return gap2;
     NAME(cluster_cross)(x, z[0], z[1]);
     const real sine2 = NAME(cluster_dot)(x, x);
-    *gap2 = NAME(select)(NAME(at_most)(sine2, *gap2), *gap2, sine2);
+    return NAME(select)(NAME(at_most)(sine2, gap2), gap2, sine2);
+}
+
+// gap2: the largest one of the loops of a block.
+static mask NAME(block_gap)(const lwi_cluster_block *b, const double *q, real *gap2, int l)
+{
+    const lwi_cluster_shape *s = b->shape;
+    const mask valid = s->planar ? NAME(planar_poses)(b, q, l) : NAME(cluster_poses)(b, q, l);
+    for (int g = 0; g < s->nclosing; g++) {
+        const real here = NAME(closing_gap)(b, g, l);
+        *gap2 = g ? NAME(select)(NAME(at_most)(here, *gap2), *gap2, here) : here;
+    }
     return valid;
 }
 
@@ -792,7 +883,7 @@ static bool clusters_gap2(const lwi_clusters *c, const double *q, double *gap2)
     mask valid = ~NAME(bits)(NAME(splat)(0));
     real max = NAME(splat)(0), here;
     for (int i = 0; i < c->nblock; i++) {
-        if (!c->block[i].shape->closed) continue;
+        if (!c->block[i].shape->nclosing) continue;
         for (int l = 0; l < c->block[i].count; l += WIDTH) {
             valid &= NAME(block_gap)(&c->block[i], q, &here, l);
             max = NAME(select)(NAME(at_most)(here, max), max, here);
@@ -805,44 +896,53 @@ static bool clusters_gap2(const lwi_clusters *c, const double *q, double *gap2)
     return NAME(lanes_of)(valid) == ALL;
 }
 
-// k = -(W_y'W_y)^-1 W_y'phi, with phi the distance of the closing points and the rotation between the closing axes, which
-// may be opposite, or between the bodies of a fixed joint.
-static void NAME(block_offset)(const lwi_cluster_block *b, double unit, int l)
+// Subtracts W_y'phi of loop g from x, or sets x if it is the only one, with phi the distance of the closing points and the
+// rotation between the closing axes, which may be opposite, or between the bodies of a fixed joint.
+static void NAME(closing_offset)(const lwi_cluster_block *b, int g, double unit, real *x, int l)
 {
     const lwi_cluster_shape *s = b->shape;
+    const lwi_cluster_closing *closing = &s->closing[g];
     const real scale = NAME(splat)(unit);
-    real P[2][3], z[2][3], d[3], turn[3], x[LWI_CLUSTER_DEPENDENT];
+    real P[2][3], z[2][3], d[3], turn[3];
     for (int side = 0; side < 2; side++) {
         if (s->planar)
             NAME(planar_end)(b, side, P[side], l);
         else
-            NAME(cluster_end)(b, side, false, P[side], z[side], l);
+            NAME(cluster_end)(b, g, side, false, P[side], z[side], l);
     }
     if (s->planar) P[0][2] = P[1][2] = NAME(splat)(0);
     for (int i = 0; i < 3; i++) d[i] = scale * (P[1][i] - P[0][i]), turn[i] = NAME(splat)(0);
-    if (!s->planar && s->pin) {
+    if (!s->planar && closing->pin) {
         const real side = NAME(cluster_dot)(z[0], z[1]);
         NAME(cluster_cross)(turn, z[0], z[1]);
         for (int i = 0; i < 3; i++) turn[i] *= side;
     }
-    if (s->rigid) NAME(cluster_attitude)(b, z, turn, l);
-    for (int n = 0; n < s->nstep; n++) {
-        const lwi_cluster_pose *pose = &b->pose[n];
+    if (closing->rigid) NAME(cluster_attitude)(b, g, z, turn, l);
+    for (int k = 0; k < closing->ny; k++) {
+        const lwi_lanes *p = b->lever[closing->first + k];
+        const int n = closing->path[k], i = s->step[n].at - s->nx;
         real t[3];
-        if (s->step[n].at < s->nx) continue;
-        real sum = -SUM2(d[0], AT(pose->p[0]), d[1], AT(pose->p[1]));
-        if (!s->planar) LESS(sum, d[2], AT(pose->p[2]));
-        if (!s->planar && NAME(cluster_oblique)(t, b, n, l)) sum -= NAME(cluster_dot)(t, turn);
-        x[s->step[n].at - s->nx] = sum;
+        real sum = -SUM2(d[0], AT(p[0]), d[1], AT(p[1]));
+        if (!s->planar) LESS(sum, d[2], AT(p[2]));
+        if (!s->planar && NAME(cluster_oblique)(t, b, g, n, l)) sum -= NAME(cluster_dot)(t, turn);
+        x[i] = s->nclosing == 1 ? sum : x[i] + sum;
     }
-    NAME(cluster_solve)(b->factor, s->ny, x, l);
-    NAME(cluster_store)(b->k, x, s->ny, l);
+}
+
+// k = -(W_y'W_y)^-1 W_y'phi.
+static void NAME(block_offset)(const lwi_cluster_block *b, double unit, int l)
+{
+    real x[LWI_CLUSTER_DEPENDENT];
+    for (int i = 0; i < b->shape->ny; i++) x[i] = NAME(splat)(0);
+    for (int g = 0; g < b->shape->nclosing; g++) NAME(closing_offset)(b, g, unit, x, l);
+    NAME(cluster_solve)(b, x, l);
+    NAME(cluster_store)(b->k, x, b->shape->ny, l);
 }
 
 static void clusters_offsets(const lwi_clusters *c)
 {
     for (int i = 0; i < c->nblock; i++)
-        for (int l = 0; l < c->block[i].count && c->block[i].shape->closed; l += WIDTH)
+        for (int l = 0; l < c->block[i].count && c->block[i].shape->nclosing; l += WIDTH)
             if (c->block[i].shape->ny) NAME(block_offset)(&c->block[i], c->per_length2, l);
 }
 

@@ -78,9 +78,9 @@ static INLINE mask NAME(planar_poses)(const lwi_cluster_block *b, const double *
 // Closing point of the loop's body 1 or 2.
 static INLINE void NAME(planar_end)(const lwi_cluster_block *b, int side, real *P, int l)
 {
-    const int n = b->shape->close[side];
+    const int n = b->shape->closing[0].close[side];
     real x[2];
-    NAME(planar_load)(P, b->constants->P[side], l);
+    NAME(planar_load)(P, b->ends->P[side], l);
     if (n < 0) return;
     NAME(planar_rotate)(x, AT(b->pose[n].R[0]), AT(b->pose[n].R[3]), P);
     for (int i = 0; i < 2; i++) P[i] = AT(b->pose[n].r[i]) + x[i];
@@ -91,13 +91,13 @@ static INLINE void NAME(planar_levers)(const lwi_cluster_block *b, int l)
     const lwi_cluster_shape *s = b->shape;
     real P[2], x[2];
     NAME(planar_end)(b, 1, P, l);
-    NAME(planar_store)(b->P + 3, P, l);
-    for (int n = 0; n < s->nstep; n++) {
-        lwi_cluster_pose *pose = &b->pose[n];
-        if (!s->step[n].side) continue;
-        for (int i = 0; i < 2; i++) x[i] = P[i] - AT(pose->r[i]);
-        AT(pose->p[0]) = s->step[n].side > 0 ? -x[1] : x[1];
-        AT(pose->p[1]) = s->step[n].side > 0 ? x[0] : -x[0];
+    NAME(planar_store)(b->closed->P[1], P, l);
+    for (int k = 0; k < s->closing[0].n; k++) {
+        const int n = s->closing[0].path[k];
+        lwi_lanes *p = b->lever[k];
+        for (int i = 0; i < 2; i++) x[i] = P[i] - AT(b->pose[n].r[i]);
+        AT(p[0]) = s->step[n].side[0] > 0 ? -x[1] : x[1];
+        AT(p[1]) = s->step[n].side[0] > 0 ? x[0] : -x[0];
     }
 }
 
@@ -153,7 +153,7 @@ static INLINE mask NAME(planar_place)(const lwi_cluster_block *b, const double *
 {
     const lwi_cluster_shape *s = b->shape;
     mask valid = NAME(planar_poses)(b, q, l);
-    if (s->closed) {
+    if (s->nclosing) {
         NAME(planar_levers)(b, l);
         if (s->ny) valid &= NAME(cluster_closure)(b, unit, ratio2, true, l);
     }
@@ -190,22 +190,22 @@ static INLINE void NAME(planar_bias)(const lwi_cluster_block *b, const NAME(plan
     real g[2], x[LWI_CLUSTER_DEPENDENT], turn = NAME(splat)(0);
     g[0] = g[1] = NAME(splat)(0);
     for (int side = 0; side < 2; side++) {
-        const int n = s->close[side];
+        const int n = s->closing[0].close[side];
         if (n < 0) continue;
         const real square = motion[n].w * motion[n].w;
         for (int i = 0; i < 2; i++) {
-            const real lever = AT(b->P[3 + i]) - AT(b->pose[n].r[i]);
+            const real lever = AT(b->closed->P[1][i]) - AT(b->pose[n].r[i]);
             const real a = NMAD(square, lever, motion[n].a[i]);
             g[i] = side ? g[i] + a : g[i] - a;
         }
         turn = side ? turn + motion[n].w : turn - motion[n].w;
     }
-    AT(b->rate[0]) = turn * AT(b->constants->z[1][2]);
+    AT(b->rate[0]) = turn * AT(b->ends->z[1][2]);
     for (int i = 0; i < 2; i++) g[i] *= unit;
-    for (int n = 0; n < s->nstep; n++)
-        if (s->step[n].at >= s->nx)
-            x[s->step[n].at - s->nx] = -SUM2(g[0], AT(b->pose[n].p[0]), g[1], AT(b->pose[n].p[1]));
-    NAME(cluster_solve)(b->factor, s->ny, x, l);
+    for (int k = 0; k < s->closing[0].ny; k++)
+        x[s->step[s->closing[0].path[k]].at - s->nx] =
+            -SUM2(g[0], AT(b->lever[k][0]), g[1], AT(b->lever[k][1]));
+    NAME(cluster_solve)(b, x, l);
     NAME(cluster_store)(b->k, x, s->ny, l);
 }
 
@@ -217,7 +217,7 @@ static INLINE void NAME(planar_force)(const lwi_cluster_block *b, const double *
     NAME(planar_motion) motion[LWI_CLUSTER_STEPS];
     real f[LWI_CLUSTER_KNOWN];
     for (int n = 0; n < s->nstep; n++) NAME(planar_move)(b, n, qd, motion, l);
-    if (s->closed) NAME(planar_bias)(b, motion, unit, l);
+    if (s->nclosing) NAME(planar_bias)(b, motion, unit, l);
     for (int j = 0; j < nx; j++) f[j] = NAME(splat)(0);
     for (int n = 0; n < s->nstep; n++) {
         const lwi_cluster_step *step = &s->step[n];
