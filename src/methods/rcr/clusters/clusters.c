@@ -701,7 +701,7 @@ double lwi_clusters_smallest_pivot(const lwi_clusters *c)
         const lwi_cluster_block *b = &c->block[n];
         const int ny = b->shape->ny;
         const lwi_lanes *row = b->factor, *Di = b->factor + ny * (ny - 1) / 2;
-        const lwi_lanes *size = b->constants->size + b->shape->nx;
+        const lwi_lanes *size = b->size + b->shape->nx;
         for (int i = 0; i < ny; row += i++) {
             const lwi_lanes *below = row + i;
             lwi_lanes N, inverse;

@@ -116,8 +116,6 @@ typedef struct lwi_cluster_link {
 /** Constants of a block. */
 typedef struct lwi_cluster_constants {
     lwi_lanes minus_gravity[3]; ///< base axes; 0 if the base floats (its motion includes gravity)
-    lwi_lanes size[LWI_CLUSTER_STEPS];    ///< squared size of the motion of a unit of z
-    lwi_lanes inverse[LWI_CLUSTER_STEPS]; ///< 1 / size
 } lwi_cluster_constants;
 
 /** Constants of a closing joint: point and axis in the frames of body 1 and 2; of a fixed joint also an axis at a right
@@ -167,7 +165,9 @@ typedef struct lwi_cluster_block {
     const lwi_cluster_link *link; ///< [nstep]
     const lwi_cluster_constants *constants;
     const lwi_cluster_ends *ends; ///< [nclosing]
-    lwi_cluster_pose *pose;       ///< [nstep]
+    const lwi_lanes *size,
+        *inverse;           ///< [nstep] squared size of the motion of a unit of z; 1 / size
+    lwi_cluster_pose *pose; ///< [nstep]
     lwi_lanes (*lever)
         [3]; ///< velocities of closing points for a unit speed of each of its steps, signed by branch
     lwi_cluster_column *column; ///< [nbody][nx]

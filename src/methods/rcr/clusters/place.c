@@ -41,12 +41,12 @@ static size_t levers_of(const lwi_cluster_shape *s)
 size_t lwi_clusters_block_bytes(const lwi_cluster_shape *s)
 {
     const size_t nz = (size_t)s->nstep, nclosing = (size_t)s->nclosing;
-    return nz * (sizeof(lwi_cluster_link) + sizeof(lwi_cluster_pose)) +
+    return nz * (sizeof(lwi_cluster_link) + sizeof(lwi_cluster_pose) + 2 * sizeof(lwi_lanes)) +
            levers_of(s) * sizeof(lwi_lanes[3]) +
            nclosing * (sizeof(lwi_cluster_ends) + sizeof(lwi_cluster_closed)) +
            sizeof(lwi_cluster_constants) + (size_t)(s->nbody * s->nx) * sizeof(lwi_cluster_column) +
            (2 * nz + 1 + nclosing) * sizeof(int32_t[LWI_LANES]) + lanes_of(s) * sizeof(lwi_lanes) +
-           64 * 13;
+           64 * 15;
 }
 
 // ------------------------------------------------------------------------------------------ frames
@@ -308,8 +308,8 @@ static void set_lane(const lwi_clusters *c, const draft *d, const lwi_cluster *c
         set_link(c, d, i, (lwi_cluster_link *)&b->link[i], l);
         LWI_ASSERT_INDEX(cluster->iv[i], c->nv);
         const double size = c->scale[cluster->iv[i]] * c->scale[cluster->iv[i]];
-        constants->size[i][l] = size;
-        constants->inverse[i][l] = size > 0 ? 1 / size : 0;
+        ((lwi_lanes *)b->size)[i][l] = size;
+        ((lwi_lanes *)b->inverse)[i][l] = size > 0 ? 1 / size : 0;
         b->iv[i][l] = cluster->iv[i];
         b->at_base_motion[l] = d->on < 0 ? 0 : LWI_CLUSTER_BASE_MOTION * d->on;
         b->iq[d->shape.step[i].at][l] = c->parts.part[d->part[i]].iq;
@@ -326,6 +326,8 @@ static bool create_block(lwi_clusters *c, const lwi_cluster_shape *s, lwi_cluste
     b->link = lwi_clusters_push(c, nz, sizeof *b->link);
     b->constants = lwi_clusters_push(c, 1, sizeof *b->constants);
     b->ends = lwi_clusters_push(c, nclosing, sizeof *b->ends);
+    b->size = lwi_clusters_push(c, nz, sizeof *b->size);
+    b->inverse = lwi_clusters_push(c, nz, sizeof *b->inverse);
     b->closed = lwi_clusters_push(c, nclosing, sizeof *b->closed);
     b->pose = lwi_clusters_push(c, nz, sizeof *b->pose);
     b->lever = lwi_clusters_push(c, levers_of(s), sizeof *b->lever);
@@ -335,8 +337,9 @@ static bool create_block(lwi_clusters *c, const lwi_cluster_shape *s, lwi_cluste
     b->rate_at = lwi_clusters_push(c, nclosing, sizeof *b->rate_at);
     b->at_base_motion = lwi_clusters_push(c, LWI_LANES, sizeof *b->at_base_motion);
     lwi_lanes *all = lwi_clusters_push(c, lanes_of(s), sizeof *all);
-    if (!b->link || !b->constants || !b->ends || !b->closed || !b->pose || !b->lever ||
-        !b->column || !b->iq || !b->iv || !b->rate_at || !b->at_base_motion || !all)
+    if (!b->link || !b->constants || !b->size || !b->inverse || !b->ends || !b->closed ||
+        !b->pose || !b->lever || !b->column || !b->iq || !b->iv || !b->rate_at ||
+        !b->at_base_motion || !all)
         return false;
     b->factor = all, all += ny * (ny + 1) / 2;
     b->K = all, all += ny * nx;

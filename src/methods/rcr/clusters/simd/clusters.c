@@ -360,9 +360,9 @@ static INLINE void NAME(cluster_ratios)(const lwi_cluster_block *b, int j, real 
         for (int k = 0; k < closing->ny; k++) {
             const int i = s->step[closing->path[k]].at - s->nx;
             const real x = AT(b->K[i * s->nx + j]);
-            MORE(square, x * x, AT(b->constants->size[s->nx + i]));
+            MORE(square, x * x, AT(b->size[s->nx + i]));
         }
-        MORE(ratio2[g], square, AT(b->constants->inverse[j]));
+        MORE(ratio2[g], square, AT(b->inverse[j]));
     }
 }
 
