@@ -336,6 +336,46 @@ static INLINE void NAME(cluster_products)(const lwi_cluster_block *b, int g, boo
     }
 }
 
+// Whether loops are coupled and have rows of rotations, as robots with halves of bodies: small bodies between joints.
+static INLINE bool NAME(cluster_refines)(const lwi_cluster_shape *s)
+{
+    bool turns = false;
+    for (int g = 0; g < s->nclosing; g++) turns = turns || s->closing[g].pin || s->closing[g].rigid;
+    return turns && s->nclosing > 1;
+}
+
+// x [ny] -= (W_y'W_y)^-1 W_y'r with the rows r = [displacement; rotation] + W_y x + W_x e of each loop, e a unit of x_j or
+// zero (-1): what normal equations have lost.  Errors of K are efforts: they disturb the accelerations of light bodies.
+static INLINE void NAME(cluster_refine)(const lwi_cluster_block *b, real (*row)[6], int j,
+                                        real unit, real *x, int l)
+{
+    const lwi_cluster_shape *s = b->shape;
+    real more[LWI_CLUSTER_DEPENDENT];
+    for (int i = 0; i < s->ny; i++) more[i] = NAME(splat)(0);
+    for (int g = 0; g < s->nclosing; g++) {
+        const lwi_cluster_closing *closing = &s->closing[g];
+        const lwi_lanes(*lever)[3] = (const lwi_lanes(*)[3])b->lever + closing->first;
+        const bool turns = closing->pin || closing->rigid;
+        real t[LWI_CLUSTER_LOOP][3], *r = row[g];
+        for (int k = 0; k < closing->n; k++) {
+            const int at = s->step[closing->path[k]].at;
+            if (turns) NAME(cluster_oblique)(t[k], b, g, closing->path[k], l);
+            if (at < s->nx && at != j) continue;
+            const real z = at < s->nx ? NAME(splat)(1) : x[at - s->nx];
+            for (int i = 0; i < 3; i++) MORE(r[i], z, AT(lever[k][i]));
+            if (turns) NAME(cluster_axpy)(r + 3, z, t[k]);
+        }
+        for (int k = 0; k < closing->ny; k++) {
+            real p[3], *to = &more[s->step[closing->path[k]].at - s->nx];
+            NAME(cluster_load)(p, lever[k], 3, l);
+            MORE(*to, unit, NAME(cluster_dot)(p, r));
+            if (turns) *to += NAME(cluster_dot)(t[k], r + 3);
+        }
+    }
+    NAME(cluster_solve)(b, more, l);
+    for (int i = 0; i < s->ny; i++) x[i] -= more[i];
+}
+
 // N [ny][ny] := W_y'W_y, B [ny][nx] := W_y'W_x.
 static INLINE void NAME(cluster_normal)(const lwi_cluster_block *b,
                                         real (*N)[LWI_CLUSTER_DEPENDENT],
@@ -398,6 +438,11 @@ static INLINE mask NAME(cluster_closure)(const lwi_cluster_block *b, real unit, 
         real x[LWI_CLUSTER_DEPENDENT];
         for (int i = 0; i < ny; i++) x[i] = -B[i][j];
         NAME(cluster_solve)(b, x, l);
+        if (NAME(cluster_refines)(s)) {
+            real row[LWI_CLUSTER_CLOSINGS][6];
+            for (int i = 0; i < 6 * s->nclosing; i++) row[i / 6][i % 6] = NAME(splat)(0);
+            NAME(cluster_refine)(b, row, j, unit, x, l);
+        }
         for (int i = 0; i < ny; i++) AT(b->K[i * nx + j]) = x[i];
         NAME(cluster_ratios)(b, j, sum, l);
     }
@@ -602,7 +647,7 @@ static INLINE void NAME(cluster_at_closure)(const lwi_cluster_block *b, const lw
 static INLINE void NAME(cluster_bias_of)(const lwi_cluster_block *b, int g,
                                          const NAME(cluster_motion) * base,
                                          const NAME(cluster_motion) * motion, real unit, real *x,
-                                         int l)
+                                         real *row, int l)
 {
     const lwi_cluster_shape *s = b->shape;
     const lwi_cluster_closing *closing = &s->closing[g];
@@ -625,7 +670,10 @@ static INLINE void NAME(cluster_bias_of)(const lwi_cluster_block *b, int g,
     AT(b->rate[g]) = rate;
     NAME(cluster_cross)(h, w[1], z);
     for (int i = 0; i < 3 && !closing->rigid; i++) LESS(al[i], rate, h[i]);
-    for (int i = 0; i < 3; i++) a[i] *= unit;
+    for (int i = 0; i < 3; i++) {
+        row[i] = a[i], row[3 + i] = al[i];
+        a[i] *= unit;
+    }
     for (int k = 0; k < closing->ny; k++) {
         const lwi_lanes *p = b->lever[closing->first + k];
         const int n = closing->path[k], i = s->step[n].at - s->nx;
@@ -640,11 +688,12 @@ static INLINE void NAME(cluster_bias_of)(const lwi_cluster_block *b, int g,
 static INLINE void NAME(cluster_bias)(const lwi_cluster_block *b, const NAME(cluster_motion) * base,
                                       const NAME(cluster_motion) * motion, real unit, int l)
 {
-    real x[LWI_CLUSTER_DEPENDENT];
+    real x[LWI_CLUSTER_DEPENDENT], row[LWI_CLUSTER_CLOSINGS][6];
     for (int i = 0; i < b->shape->ny; i++) x[i] = NAME(splat)(0);
     for (int g = 0; g < b->shape->nclosing; g++)
-        NAME(cluster_bias_of)(b, g, base, motion, unit, x, l);
+        NAME(cluster_bias_of)(b, g, base, motion, unit, x, row[g], l);
     NAME(cluster_solve)(b, x, l);
+    if (NAME(cluster_refines)(b->shape)) NAME(cluster_refine)(b, row, -1, unit, x, l);
     NAME(cluster_store)(b->k, x, b->shape->ny, l);
 }
 
