@@ -326,6 +326,9 @@ static void report_ignored(lw_sim *sim, bool adaptive)
 // Errors so much larger than tolerance times steps are not those of the integrator.
 #define DOUBTFUL 100
 
+// Round-off of the state that changes speeds by more than this part: a tenth of the default tolerance.
+#define LOST_DIGITS 1e-7
+
 // Without tolerances that are kept: the energy that appears or is lost, relative to the largest T + |V| + |Wnc|.
 #define MUCH_ENERGY 0.1
 
@@ -336,11 +339,11 @@ static void warn_of_energy(lw_sim *sim)
     char since[80] = "";
     if (a->balanced < a->last)
         snprintf(since, sizeof since, "; results after t = %.6g s are unreliable", a->balanced);
-    say(sim,
-        "energy: E - Wnc is off by %.1e J, %.0f %% of the largest T + |V| + |Wnc|: the steps are "
-        "too "
-        "long for this motion%s",
-        a->energy_error, 100 * a->energy_error / a->size, since);
+    say(sim, "energy: E - Wnc is off by %.1e J, %.0f %% of the largest T + |V| + |Wnc|: %s%s",
+        a->energy_error, 100 * a->energy_error / a->size,
+        lwi_momentum_rounding(sim) > LOST_DIGITS ? "digits of the speeds are lost"
+                                                 : "the steps are too long for this motion",
+        since);
 }
 
 // A mean energy that drifts by more than this part of its range is not kept.
@@ -373,15 +376,29 @@ static void warn_of_drift(lw_sim *sim)
 // From here on steps are at least three times shorter than with speeds, in chains at random of 4 to 300 rods.
 #define MOMENTUM_ERRORS 250
 
+const char *lwi_state_of_speeds(const lw_model *model)
+{
+    return lwi_formulation_accepts(&lwi_formulation_aba, model, NULL) == LW_OK ? "aba" : "dca";
+}
+
 static void warn_of_momenta(lw_sim *sim)
 {
     const double errors = lwi_momentum_errors(sim);
     if (errors < MOMENTUM_ERRORS) return;
-    const bool tree = lwi_formulation_accepts(&lwi_formulation_aba, sim->model, NULL) == LW_OK;
     say(sim,
         "momenta: their errors within the tolerances are errors of speeds of %.0e tolerances, "
         "which make steps short; a state of speeds (%s) needs fewer",
-        errors, tree ? "aba" : "dca");
+        errors, lwi_state_of_speeds(sim->model));
+}
+
+static void warn_of_digits(lw_sim *sim)
+{
+    const double lost = lwi_momentum_rounding(sim);
+    if (!(lost > LOST_DIGITS)) return;
+    say(sim,
+        "momenta: round-off of the state changes speeds by %.0e of the largest one, in long chains "
+        "and between very different masses; a state of speeds (%s) has no such loss",
+        lost, lwi_state_of_speeds(sim->model));
 }
 
 void lwi_sim_add_warnings(lw_sim *sim)
@@ -406,6 +423,7 @@ void lwi_sim_add_warnings(lw_sim *sim)
     lwi_sim_end_monitor(sim);
     lwi_monitor_message(&sim->monitor, text, sizeof text);
     if (text[0]) say(sim, "%s", text);
+    warn_of_digits(sim);
     if (!lwi_integrator_find(o->integrator)->adaptive) {
         warn_of_energy(sim);
         warn_of_drift(sim);

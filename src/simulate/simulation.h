@@ -497,6 +497,11 @@ double lwi_audit_valid_until(const lwi_audit *audit, const char *integrator, dou
  *  tolerances of speeds, root mean square; 0: no momenta, or unknown.  Steps must resolve them: they are shorter than
  *  with speeds as state by about the fifth root.  @cost two evaluations */
 double lwi_momentum_errors(lw_sim *sim);
+/** The change of a speed of a joint, as a part of the largest one, where each momentum and coordinate changes by half a
+ *  unit in its last place: no evaluation has these digits.  0: no momenta, or unknown.  @cost two evaluations */
+double lwi_momentum_rounding(lw_sim *sim);
+/** The formulation with speeds as state to be named in messages. */
+const char *lwi_state_of_speeds(const lw_model *model);
 /** Adds warnings about the run so far to sim->notice: singular positions, energy, residuals. */
 void lwi_sim_add_warnings(lw_sim *sim);
 

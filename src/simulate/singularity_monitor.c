@@ -716,8 +716,27 @@ lw_status lwi_sim_check_passed(lw_sim *sim)
 // driven against the singularity it is a large part.
 #define MAX_UNMET 0.05
 
+// Round-off of the state that changes speeds by more than this part ends runs with any step.
+#define NO_DIGITS 1e-4
+
+// The reason where momenta do not determine the speeds.  False: it is another one.
+static bool explain_momenta(lw_sim *sim, lw_status status)
+{
+    if (status != LW_ERR_INTEGRATOR && status != LW_ERR_NOT_FINITE && status != LW_ERR_SINGULAR)
+        return false;
+    const double lost = lwi_momentum_rounding(sim);
+    if (!(lost > NO_DIGITS)) return false;
+    lwi_fail(&sim->error, status,
+             "integration stops at t = %.10g: momenta do not determine the speeds here, of which "
+             "round-off of the state changes some by %.0e of the largest one (long chains, very "
+             "different masses); use a formulation with speeds as state: %s",
+             sim->t, lost, lwi_state_of_speeds(sim->model));
+    return true;
+}
+
 lw_status lwi_sim_explain(lw_sim *sim, lw_status status)
 {
+    if (explain_momenta(sim, status)) return status;
     lwi_monitor *monitor = &sim->monitor;
     lwi_system *s = &monitor->system;
     lwi_integrator_stats stats;
