@@ -44,7 +44,10 @@ static void change_state(const lw_sim *sim, bool rounded, double *changed)
 static bool compare(lw_sim *sim, bool rounded)
 {
     lwi_work *work = sim->work;
-    if (sim->model->tree_nq == 0 || !sim->rates[0] || sim->shared.ranks) return false;
+    // rattle has momenta, but no rates
+    if (sim->model->tree_nq == 0 || !sim->rates[0] || sim->shared.ranks ||
+        !work->formulation->rates)
+        return false;
     change_state(sim, rounded, sim->scratch);
     lw_status status = work->formulation->rates(work, sim->t, sim->x, sim->inputs, sim->rates[0]);
     work->same_coordinates = !rounded;
