@@ -23,38 +23,53 @@ static bool is_momentum(const lwi_layout *layout, int i)
     return false;
 }
 
-// x with all momenta changed by ENLARGED times their tolerances; with `rounded` by as many halves of the unit in their last
-// places, and coordinates too: rotations are computed with the round-off of numbers of the size of one.
-static void change_state(const lw_sim *sim, bool rounded, double *changed)
+// Changes of the state: momenta by their tolerances, or by themselves; or momenta and coordinates by half a unit in their last
+// places, coordinates by that of numbers of the size of one at least, as in rotations.
+typedef enum disturbance { BY_TOLERANCES, BY_WHOLE, BY_ROUNDING } disturbance;
+
+// x with such changes at random signs, ENLARGED.
+static void change_state(const lw_sim *sim, disturbance how, double *changed)
 {
     const lwi_layout *layout = &sim->work->layout;
     lwi_cut_scatter(layout->nx, 0, changed);
     for (int i = 0; i < layout->nx; i++) {
-        const double sign = changed[i] < 0 ? -1 : 1, x = fabs(sim->x[i]);
-        const bool momentum = is_momentum(layout, i);
-        double error = 0;
-        if (momentum && !rounded) error = sim->atol[i] + sim->options.rtol * x;
-        if (momentum && rounded) error = 0.5 * DBL_EPSILON * x;
-        if (i < sim->model->tree_nq && rounded) error = 0.5 * DBL_EPSILON * fmax(1, x);
+        const double x = fabs(sim->x[i]);
+        double sign = changed[i] < 0 ? -1 : 1, error = 0;
+        if (is_momentum(layout, i)) {
+            if (how == BY_TOLERANCES) error = sim->atol[i] + sim->options.rtol * x;
+            if (how == BY_ROUNDING) error = 0.5 * DBL_EPSILON * x;
+            if (how == BY_WHOLE) sign = 1, error = sim->x[i];
+        } else if (how == BY_ROUNDING && i < sim->model->tree_nq) {
+            error = 0.5 * DBL_EPSILON * fmax(1, x);
+        }
         changed[i] = sim->x[i] + ENLARGED * sign * error;
     }
 }
 
 // Rates of the coordinates at x, before, and at the changed state, after: with the same coordinates by the same factors.
-static bool compare(lw_sim *sim, bool rounded)
+static bool compare(lw_sim *sim, disturbance how)
 {
     lwi_work *work = sim->work;
     // rattle has momenta, but no rates
     if (sim->model->tree_nq == 0 || !sim->rates[0] || sim->shared.ranks ||
         !work->formulation->rates)
         return false;
-    change_state(sim, rounded, sim->scratch);
+    change_state(sim, how, sim->scratch);
     lw_status status = work->formulation->rates(work, sim->t, sim->x, sim->inputs, sim->rates[0]);
-    work->same_coordinates = !rounded;
+    work->same_coordinates = how != BY_ROUNDING;
     if (status == LW_OK)
         status = work->formulation->rates(work, sim->t, sim->scratch, sim->inputs, sim->rates[1]);
     work->same_coordinates = false;
     return status == LW_OK;
+}
+
+// The largest change of a rate of a coordinate.
+static double largest_change(const lw_sim *sim)
+{
+    double largest = 0;
+    for (int i = 0; i < sim->model->tree_nq; i++)
+        largest = fmax(largest, fabs(sim->rates[1][i] - sim->rates[0][i]) / ENLARGED);
+    return largest;
 }
 
 double lwi_momentum_errors(lw_sim *sim)
@@ -62,7 +77,7 @@ double lwi_momentum_errors(lw_sim *sim)
     const double *before = sim->rates[0], *after = sim->rates[1];
     const int n = sim->model->tree_nq;
     double sum = 0;
-    if (!compare(sim, false)) return 0;
+    if (!compare(sim, BY_TOLERANCES)) return 0;
     for (int i = 0; i < n; i++) {
         const double allowed = sim->options.atol + sim->options.rtol * fabs(before[i]);
         const double error = (after[i] - before[i]) / ENLARGED / allowed;
@@ -73,12 +88,11 @@ double lwi_momentum_errors(lw_sim *sim)
 
 double lwi_momentum_rounding(lw_sim *sim)
 {
-    const double *before = sim->rates[0], *after = sim->rates[1];
-    double largest = 0, change = 0;
-    if (!compare(sim, true)) return 0;
-    for (int i = 0; i < sim->model->tree_nq; i++) {
-        largest = fmax(largest, fabs(before[i]));
-        change = fmax(change, fabs(after[i] - before[i]) / ENLARGED);
-    }
+    double largest = 0;
+    if (!compare(sim, BY_ROUNDING)) return 0;
+    const double change = largest_change(sim);
+    for (int i = 0; i < sim->model->tree_nq; i++) largest = fmax(largest, fabs(sim->rates[0][i]));
+    // bodies that drives carry along have momenta, but need not move in their joints
+    if (sim->model->driven && compare(sim, BY_WHOLE)) largest = fmax(largest, largest_change(sim));
     return largest > 0 && isfinite(change) ? change / largest : 0;
 }

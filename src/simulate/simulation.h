@@ -498,7 +498,8 @@ double lwi_audit_valid_until(const lwi_audit *audit, const char *integrator, dou
  *  with speeds as state by about the fifth root.  @cost two evaluations */
 double lwi_momentum_errors(lw_sim *sim);
 /** The change of a speed of a joint, as a part of the largest one, where each momentum and coordinate changes by half a
- *  unit in its last place: no evaluation has these digits.  0: no momenta, or unknown.  @cost two evaluations */
+ *  unit in its last place: no evaluation has these digits.  With drives also as a part of the largest speed that the
+ *  momenta give without them.  0: no momenta, or unknown.  @cost two evaluations, four with drives */
 double lwi_momentum_rounding(lw_sim *sim);
 /** The formulation with speeds as state to be named in messages. */
 const char *lwi_state_of_speeds(const lw_model *model);
