@@ -50,6 +50,8 @@ enum { MAX_STEPS_NEAR = 1000 };
 // If the mechanism has barely moved, the interval to the next evaluation grows by this factor.
 #define LATER 2
 #define SLOPE LWI_CROSSING_SLOPE
+// A step on which sines change by at most this part passes no position.
+#define UNMOVED 0.1
 
 // Margins (formulation.h) change by at most one per radian of a joint, so margins at both ends of a step exclude a
 // singular position within it if no coordinate changes by more than this part of them [rad, m].
@@ -196,6 +198,7 @@ static bool retreats(lw_sim *sim, double t0, const double *x0, const double *x1,
     c->sampled_margin = 0;
     lwi_crossing_take_pivots(sim, begin, c->last_pivot);
     if (0.5 * (begin + sine - SLOPE * moved) > allowed) return false;
+    if (SLOPE * moved < UNMOVED * begin) return false; // minima among its samples are round-off
     // to be repeated with an end at which samples within it suffice, or from a standstill, where motions grow with the square of time,
     // at which it has not come to a position
     const bool still = !(c->last.rate > LWI_CROSSING_STANDSTILL), far = SLOPE * moved > begin;
