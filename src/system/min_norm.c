@@ -20,7 +20,8 @@
 // A is sparse, with a block of six rows for each body and one for each pair of bodies of an edge (base/block_cholesky.h).
 // The order is one of the elimination: in the graph of its plan edge k is body k with six rows, body e is joint e.  Small
 // mechanisms have the sequential one, with the fewest multiplications in rows of loops and in nets; large ones nested
-// dissection, with twice as many, which threads share, where there may be threads.  All else goes by bodies or by edges, each on one thread.
+// dissection, with twice as many, which threads share, where there may be threads.  All else goes by bodies or by edges,
+// each on one thread.
 //
 // Rows of mechanisms that move in a plane across an axis of the world act either on motions in the plane, two translations
 // and a rotation, or on motions across it.  A is two matrices then, of which the second is factored where forces across the
