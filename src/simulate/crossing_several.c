@@ -255,8 +255,7 @@ bool lwi_crossing_across_several(lw_sim *sim, double rate, double limit)
     if (is_locked(c)) return false;
     if (!(c->best.estimate < INFINITY))
         try_lengths(sim, fmin(LONGER * reach(c), latest), latest, NEARER, END, node);
-    if (c->best.estimate < INFINITY || is_early(c) || is_locked(c))
-        return c->best.estimate < INFINITY;
+    if (c->best.estimate < INFINITY || is_early(c)) return c->best.estimate < INFINITY;
     // nodes need not keep farther away than the state from which the step begins
     const double last = fmin(LAST * node, AS_BEGIN * c->last.sine / lwi_crossing_typical(sim));
     // ends keep as far as with NEARER, or come as near as nodes

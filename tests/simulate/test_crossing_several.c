@@ -560,6 +560,38 @@ static void a_flat_parallelogram_falls_from_rest(void **state)
     lw_model_destroy(model);
 }
 
+// The same of rods with a short body on the rocker that a fixed joint closes, from a few thousandths of a radian on: it passes,
+// and passes again next to the reversal on the other side, where the first steps that are tried do not converge.
+static void a_parallelogram_closed_by_a_fixed_joint_comes_back(void **state)
+{
+    (void)state;
+    static const double begin[] = {2e-3, 3e-3, 3.5e-3, 4e-3, 6e-3, 7e-3, 9e-3, 0.012};
+    for (int i = 0; i < LWI_COUNT(begin); i++) {
+        const double x = cos(begin[i]), y = sin(begin[i]), end = 1.5;
+        lw_builder *b = lwt_builder();
+        lw_builder_gravity(b, (lw_vec3){0, -9.81, 0});
+        const lw_body crank = lwt_rod(b, "crank", 0, 0, x, y, 1),
+                      coupler = lwt_rod(b, "coupler", x, y, x + 1.5, y, 1),
+                      rocker = lwt_rod(b, "rocker", 1.5, 0, x + 1.5, y, 1),
+                      half = lwt_rod(b, "half", x + 1.5, y, x + 1.6, y, 0.1);
+        add_hinge(b, "A", lwt_ground, crank, 0, 0, 0);
+        add_hinge(b, "B", crank, coupler, x, y, 0);
+        add_hinge(b, "C", lwt_ground, rocker, 1.5, 0, 0);
+        add_hinge(b, "D", rocker, half, x + 1.5, y, 0);
+        lwt_joint(b, LW_JOINT_FIXED, "E", coupler, half, x + 1.5, y);
+        lw_model *model = lwt_model(b);
+        lw_sim *sim = simulation(model, "hdca", "1e-10", "1");
+        const lw_observation *o;
+        if (lw_sim_step(sim, end) != LW_OK)
+            fail_msg("from %g rad: %s", begin[i], lw_sim_error(sim)->text);
+        lwt_ok(lw_sim_observe(sim, LW_OBSERVE_TWIST, &o), lw_sim_error(sim));
+        assert_true(fabs(o->quaternion[2][3]) < 1e-7);
+        assert_int_equal(sim->crossing.count, 3);
+        lw_sim_destroy(sim);
+        lw_model_destroy(model);
+    }
+}
+
 // Over it by up to two hundredths of a radian and back: ordinary steps there end on another branch, or at the position.
 static void a_mechanism_that_reverses_keeps_its_branch(void **state)
 {
@@ -711,6 +743,7 @@ int main(void)
         cmocka_unit_test(a_mechanism_starts_from_rest_next_to_a_position),
         cmocka_unit_test(a_mechanism_moves_away_in_small_steps),
         cmocka_unit_test(a_flat_parallelogram_falls_from_rest),
+        cmocka_unit_test(a_parallelogram_closed_by_a_fixed_joint_comes_back),
         cmocka_unit_test(a_mechanism_that_reverses_keeps_its_branch),
         cmocka_unit_test(a_mechanism_passes_after_it_turns_back),
         cmocka_unit_test(passages_do_not_depend_on_threads),
