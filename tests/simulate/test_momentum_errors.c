@@ -1,0 +1,104 @@
+// test_momentum_errors.c -- digits of speeds that round-off of momenta takes: where runs say so, and where there is no such loss.
+#include "simulate/simulation.h"
+#include "support/mechanism.h"
+
+static void set(lw_options *options, const char *key, const char *value)
+{
+    lw_error error;
+    lwt_ok(lw_options_set(options, key, value, &error), &error);
+}
+
+static lw_model *generated(lw_mechanism_desc desc)
+{
+    lw_builder *b = lwt_builder();
+    lw_error error;
+    lwt_ok(lw_builder_add_mechanism(b, &desc, &error), &error);
+    return lwt_model(b);
+}
+
+// Round-off of momenta and coordinates moves the speeds of a long straight chain, by the square of its length; the run
+// says so.  States of speeds have no such loss.
+static void lost_digits_of_momenta_are_reported(void **state)
+{
+    (void)state;
+    static const struct {
+        int n;
+        const char *formulation;
+        bool warned;
+    } cases[] = {{3000, "momenta", true},
+                 {3000, "hdca", true},
+                 {3000, "aba", false},
+                 {300, "momenta", false}};
+    double lost[LWI_COUNT(cases)];
+    for (int i = 0; i < LWI_COUNT(cases); i++) {
+        lw_model *model =
+            generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_CHAIN, .n = cases[i].n});
+        lw_options options;
+        lw_error error;
+        lw_sim *sim;
+        lw_options_default(&options);
+        set(&options, "formulation", cases[i].formulation);
+        set(&options, "integrator", "rk4");
+        set(&options, "step", "5e-5");
+        set(&options, "duration", "1e-4");
+        lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error), &error);
+        lwt_ok(lw_sim_run(sim, LW_OBSERVE_POSE, NULL, NULL, NULL, NULL), lw_sim_error(sim));
+        lost[i] = lwi_momentum_rounding(sim);
+        if ((strstr(lw_sim_notice(sim), "a state of speeds (aba) has no such loss") != NULL) !=
+            cases[i].warned)
+            fail_msg("%d rods, %s: %s", cases[i].n, cases[i].formulation, lw_sim_notice(sim));
+        lw_sim_destroy(sim);
+        lw_model_destroy(model);
+    }
+    assert_true(lost[2] <= 0);
+    assert_true(lost[0] > 30 * lost[3] && lost[0] < 300 * lost[3]);
+}
+
+// A carriage at constant speed with two rods that are attached to it: all momenta are those of the drive, and the speeds of the
+// hinges are round-off.  That is no loss.
+static void rods_on_drives_have_their_digits(void **state)
+{
+    static const char *const formulations[] = {"momenta", "hdca"};
+    (void)state;
+    for (int i = 0; i < LWI_COUNT(formulations); i++) {
+        const double c[] = {0, 1.3};
+        lw_builder *b = lwt_builder();
+        lw_options options;
+        lw_error error;
+        lw_sim *sim;
+        lw_builder_gravity(b, (lw_vec3){0, -10, 0});
+        const lw_body carriage = lwt_rod(b, "carriage", -1, 0, 1, 0, 1),
+                      A = lwt_rod(b, "A", 0, 0, 0, -1, 1), B = lwt_rod(b, "B", 0, -1, 0, -2, 1);
+        lw_joint_desc slide = {.name = "slide",
+                               .type = LW_JOINT_PRISMATIC,
+                               .body1 = lwt_ground,
+                               .body2 = carriage,
+                               .axis = {1, 0, 0}};
+        slide.coordinate[0].motion = lwt_function(
+            b, &(lw_function_desc){
+                   .type = LW_FUNCTION_POLYNOMIAL, .coefficients = c, .ncoefficient = 2});
+        lwt_add(b, &slide);
+        lwt_joint(b, LW_JOINT_REVOLUTE, "j1", carriage, A, 0, 0);
+        lwt_joint(b, LW_JOINT_REVOLUTE, "j2", A, B, 0, -1);
+        lw_model *model = lwt_model(b);
+        lw_options_default(&options);
+        set(&options, "formulation", formulations[i]);
+        set(&options, "duration", "0.1");
+        lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error), &error);
+        lwt_ok(lw_sim_run(sim, LW_OBSERVE_POSE, NULL, NULL, NULL, NULL), lw_sim_error(sim));
+        const double lost = lwi_momentum_rounding(sim);
+        if (!(lost > 0 && lost < 1e-13)) fail_msg("%s: %.1e", formulations[i], lost);
+        if (strstr(lw_sim_notice(sim), "round-off")) fail_msg("%s", lw_sim_notice(sim));
+        lw_sim_destroy(sim);
+        lw_model_destroy(model);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lost_digits_of_momenta_are_reported),
+        cmocka_unit_test(rods_on_drives_have_their_digits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
