@@ -171,6 +171,40 @@ static void planes_have_no_reactions_across(void **state)
     lw_model_destroy(model);
 }
 
+// A force across the plane by an input: rows with it and without it, in turn, each at another state.
+static void forces_leave_the_plane_and_come_back(void **state)
+{
+    (void)state;
+    lw_error error;
+    lw_signal input;
+    lw_builder *b = lwt_builder();
+    const lw_mechanism_desc desc = {.mechanism = LW_MECHANISM_N_FOUR_BAR, .n = 3, .q = {0.3}};
+    lw_builder_gravity(b, (lw_vec3){1, -9, 0});
+    lwt_ok(lw_builder_add_mechanism(b, &desc, &error), &error);
+    lwt_ok(lw_builder_add_input(b, "across", &input, &error), &error);
+    const lw_wrench_desc across = {
+        .body = {2}, .force = {0, 0, 1}, .torque = {1, 0, 0}, .scale = input};
+    lwt_ok(lw_builder_add_wrench(b, &across, &error), &error);
+    lw_model *model = lwt_model(b);
+    lwt_run r = drop(model, 0);
+    for (int n = 0; n < 5; n++) {
+        const double push = n & 1 ? 3 : 0;
+        lwi_snapshot dense;
+        double largest = 0;
+        step_on(&r, 5, &push);
+        lwt_observe(r.work, r.t, r.x, &push, &r.arena, &r.now);
+        assert_true(are_by_loops(&r));
+        lwt_run d = lwt_run_from(model, DENSE, &r.now);
+        lwt_observe(d.work, d.t, d.x, &push, &d.arena, &dense);
+        for (int j = 0; j < model->njoint; j++) largest = fmax(largest, fabs(r.now.reaction[j][2]));
+        assert_true(push > 0 ? largest > 1 : largest == 0);
+        assert_true(off(model, &r.now, &dense) < TOLERANCE_OF_REACTIONS);
+        lwt_run_end(&d);
+    }
+    lwt_run_end(&r);
+    lw_model_destroy(model);
+}
+
 // Change of the reactions where the coordinates of the tree are off by so much.
 static double change(const lw_model *model, double by)
 {
@@ -260,6 +294,7 @@ int main(void)
         cmocka_unit_test(self_stresses_of_several_loops_agree),
         cmocka_unit_test(hubs_are_left_to_one_factorisation),
         cmocka_unit_test(planes_have_no_reactions_across),
+        cmocka_unit_test(forces_leave_the_plane_and_come_back),
         cmocka_unit_test(drift_changes_reactions_in_proportion),
         cmocka_unit_test(rows_and_rates_share_evaluations),
     };
