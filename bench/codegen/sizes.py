@@ -29,7 +29,7 @@ def numbers(draw, n, low=-1.0, high=1.0):
 
 
 def tree(speeds, seed=1):
-    """The text of a model."""
+    """A model file."""
     draw, bodies, joints, left, n = random.Random(seed), [], [], speeds, 0
     while left > 0:
         name, dof = draw.choice([joint for joint in JOINTS if joint[1] <= left])

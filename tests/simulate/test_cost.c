@@ -13,14 +13,6 @@ static void set(lw_options *options, const char *key, const char *value)
     lwt_ok(lw_options_set(options, key, value, &error), &error);
 }
 
-static lw_model *generated(lw_mechanism_desc desc)
-{
-    lw_builder *b = lwt_builder();
-    lw_error error;
-    lwt_ok(lw_builder_add_mechanism(b, &desc, &error), &error);
-    return lwt_model(b);
-}
-
 // Formulation and text of a simulation with default options; destroys the model.
 static void expect(lw_model *model, const char *formulation, const char *why)
 {
@@ -53,11 +45,12 @@ static lw_model *four_bar(double mass, bool pushed)
 static void trees_go_by_aba(void **state)
 {
     (void)state;
-    expect(generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_CHAIN, .n = 7}), "aba",
+    expect(lwt_generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_CHAIN, .n = 7}), "aba",
            "formulation aba: the joints form a tree");
-    expect(generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_CHAIN, .n = 200}), "aba",
+    expect(lwt_generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_CHAIN, .n = 200}), "aba",
            "tree");
-    expect(generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_TREE, .n = 63}), "aba", "tree");
+    expect(lwt_generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_TREE, .n = 63}), "aba",
+           "tree");
 }
 
 // The choice for a model, which is destroyed, with a state and a number of threads.
@@ -90,16 +83,17 @@ static void long_paths_go_in_segments(void **state)
                             balls = {.mechanism = LW_MECHANISM_CHAIN, .n = 4096, .joint = 2},
                             shortest = {.mechanism = LW_MECHANISM_CHAIN, .n = 256, .joint = 2},
                             shorter = {.mechanism = LW_MECHANISM_CHAIN, .n = 255, .joint = 2};
-    expect_choice(choice_for(generated(square), "speeds", 1), "aba",
+    expect_choice(choice_for(lwt_generated(square), "speeds", 1), "aba",
                   "a long path; dca is not expected to be faster");
-    expect_choice(choice_for(generated(square), "momenta", 1), "momenta", "hdca is not expected");
-    expect_choice(choice_for(generated(square), "speeds", 4), "aba",
+    expect_choice(choice_for(lwt_generated(square), "momenta", 1), "momenta",
+                  "hdca is not expected");
+    expect_choice(choice_for(lwt_generated(square), "speeds", 4), "aba",
                   "a long path; dca is not expected to be faster");
-    expect_choice(choice_for(generated(balls), "speeds", 1), "dca", "than aba ");
-    expect_choice(choice_for(generated(balls), "speeds", 8), "dca", "than aba ");
-    expect_choice(choice_for(generated(balls), "momenta", 1), "hdca", "than momenta ");
-    expect_choice(choice_for(generated(shortest), "speeds", 1), "dca", "than aba ");
-    expect_choice(choice_for(generated(shorter), "speeds", 8), "aba", "the joints form a tree");
+    expect_choice(choice_for(lwt_generated(balls), "speeds", 1), "dca", "than aba ");
+    expect_choice(choice_for(lwt_generated(balls), "speeds", 8), "dca", "than aba ");
+    expect_choice(choice_for(lwt_generated(balls), "momenta", 1), "hdca", "than momenta ");
+    expect_choice(choice_for(lwt_generated(shortest), "speeds", 1), "dca", "than aba ");
+    expect_choice(choice_for(lwt_generated(shorter), "speeds", 8), "aba", "the joints form a tree");
 }
 
 static lw_model *ring(void)
@@ -131,7 +125,7 @@ static void predictions_of_long_paths_include_segments(void **state)
     double seconds[16];
     lw_error error;
     lw_model *model =
-        generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_CHAIN, .n = 4096, .joint = 2});
+        lwt_generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_CHAIN, .n = 4096, .joint = 2});
     lwt_ok(lw_model_costs(model, seconds, &error), &error);
     double of_aba = NAN, of_dca = NAN;
     for (int i = 0; i < lw_formulation_count(); i++) {
@@ -166,10 +160,10 @@ static void loops_in_lanes_go_by_rcr(void **state)
            "closes a loop, 2 loop clusters in lanes; expected to be faster than ");
     expect(four_bar(1, true), "rcr",
            "closes a loop, 2 loop clusters in lanes; expected to be faster than ");
-    expect(generated((lw_mechanism_desc){
+    expect(lwt_generated((lw_mechanism_desc){
                .mechanism = LW_MECHANISM_N_FOUR_BAR, .n = 40, .q = {0.3}, .qd = {1}}),
            "rcr", "40 joints close loops, 41 loop clusters in lanes; expected to be faster than ");
-    expect(generated((lw_mechanism_desc){
+    expect(lwt_generated((lw_mechanism_desc){
                .mechanism = LW_MECHANISM_LADDER, .n = 40, .q = {0.2, 0.3}, .qd = {0.5, 1}}),
            "rcr", "40 joints close loops, 41 loop clusters in lanes; expected to be faster than ");
 }
@@ -178,7 +172,7 @@ static void loops_in_lanes_go_by_rcr(void **state)
 static void other_loops_by_the_general_text(void **state)
 {
     (void)state;
-    expect(generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_LOOP, .n = 8, .joint = 2}),
+    expect(lwt_generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_LOOP, .n = 8, .joint = 2}),
            "rcr", "closes a loop; expected to be faster than ");
 }
 
@@ -186,9 +180,9 @@ static void other_loops_by_the_general_text(void **state)
 static void lattices_go_by_hdca(void **state)
 {
     (void)state;
-    expect(
-        generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_NET, .n = 6, .m = 6, .q = {0.3}}),
-        "hdca", "36 joints close loops; expected to be faster than ");
+    expect(lwt_generated(
+               (lw_mechanism_desc){.mechanism = LW_MECHANISM_NET, .n = 6, .m = 6, .q = {0.3}}),
+           "hdca", "36 joints close loops; expected to be faster than ");
 }
 
 // Balls: as long as everything moves in its plane momenta do, but rods that rotate about their axes have little inertia,
@@ -200,8 +194,8 @@ static void momenta_of_small_inertia_cost_evaluations(void **state)
         .mechanism = LW_MECHANISM_NET, .n = 5, .m = 5, .joint = 2, .q = {0.3}};
     lw_mechanism_desc swung = plane;
     swung.qd[0] = 0.7, swung.qd[1] = 0.4, swung.qd[2] = 0.5;
-    expect(generated(plane), "hdca", "25 joints close loops; expected to be faster than ");
-    expect(generated(swung), "dca",
+    expect(lwt_generated(plane), "hdca", "25 joints close loops; expected to be faster than ");
+    expect(lwt_generated(swung), "dca",
            "cheaper ones); nothing but the tolerance keeps its velocities on the loops");
 }
 
@@ -220,7 +214,7 @@ static void rcr_goes_the_cheaper_way(void **state)
          LWI_RCR_ELIMINATION},
     };
     for (int i = 0; i < LWI_COUNT(cases); i++) {
-        lw_model *model = generated(cases[i].desc);
+        lw_model *model = lwt_generated(cases[i].desc);
         lwi_cost_survey survey;
         assert_int_equal(lwi_cost_measure(model, NULL, NULL, NULL, &survey), LW_OK);
         const lwi_cost_features *f = &survey.features;
@@ -266,7 +260,7 @@ static void rcr_is_predicted_from_the_graph(void **state)
         {.mechanism = LW_MECHANISM_NET, .n = 2, .m = 6, .q = {0.3}},
     };
     for (int i = 0; i < LWI_COUNT(cases); i++) {
-        lw_model *model = generated(cases[i]);
+        lw_model *model = lwt_generated(cases[i]);
         lwi_cost_survey survey;
         lwi_cost_features predicted;
         double seconds;
@@ -297,7 +291,7 @@ static void a_dear_one_waits(void **state)
     } cases[] = {{6, 0, false}, {8, 0, true}, {5, 2, false}, {7, 2, true}};
     for (int i = 0; i < LWI_COUNT(cases); i++) {
         const int n = cases[i].n;
-        lw_model *model = generated((lw_mechanism_desc){
+        lw_model *model = lwt_generated((lw_mechanism_desc){
             .mechanism = LW_MECHANISM_NET, .n = n, .m = n, .joint = cases[i].joint, .q = {0.3}});
         lwi_cost_survey survey;
         lw_options momenta;
@@ -330,7 +324,7 @@ static void what_is_too_dear_is_left_out(void **state)
 {
     (void)state;
     const lw_mechanism_desc net = {.mechanism = LW_MECHANISM_NET, .n = 1, .m = 60, .q = {0.3}};
-    lw_model *model = generated(net);
+    lw_model *model = lwt_generated(net);
     lwi_cost_survey survey;
     assert_int_equal(lwi_cost_measure(model, NULL, NULL, NULL, &survey), LW_OK);
     assert_true(survey.rcr_left_out > 0);
@@ -339,15 +333,15 @@ static void what_is_too_dear_is_left_out(void **state)
     assert_true(survey.features.redundant == 3 * 60);
     lwi_work_destroy(survey.work);
     lw_model_destroy(model);
-    expect(generated(net), "dca", "expected to be faster than rcr by far and hdca");
+    expect(lwt_generated(net), "dca", "expected to be faster than rcr by far and hdca");
 }
 
 // Speeds that wait for better pivots enlarge systems beyond what the graph shows: a trial with a limit ends there.
 static void a_trial_ends_at_its_limit(void **state)
 {
     (void)state;
-    lw_model *model =
-        generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_NET, .n = 4, .m = 4, .q = {0.3}});
+    lw_model *model = lwt_generated(
+        (lw_mechanism_desc){.mechanism = LW_MECHANISM_NET, .n = 4, .m = 4, .q = {0.3}});
     lwi_cost_survey survey;
     lwi_work *work = NULL;
     lw_error error = {0};
@@ -429,7 +423,7 @@ static void equal_graphs_share_a_plan(void **state)
 {
     (void)state;
     lw_model *model = four_bar(1, false),
-             *chain = generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_CHAIN, .n = 3});
+             *chain = lwt_generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_CHAIN, .n = 3});
     lwi_shared shared;
     lwi_arena arena;
     lwi_system first, other;
@@ -458,10 +452,10 @@ static void the_start_is_entered_once(void **state)
     const struct {
         lw_model *model;
         const char *formulation;
-    } cases[] = {
-        {four_bar(1, false), "rcr"},
-        {generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_NET, .n = 6, .m = 6, .q = {0.3}}),
-         "hdca"}};
+    } cases[] = {{four_bar(1, false), "rcr"},
+                 {lwt_generated((lw_mechanism_desc){
+                      .mechanism = LW_MECHANISM_NET, .n = 6, .m = 6, .q = {0.3}}),
+                  "hdca"}};
     for (int i = 0; i < LWI_COUNT(cases); i++) {
         lw_options options;
         lw_sim *chosen, *named;
@@ -495,7 +489,7 @@ static void costs_of_all_are_predicted(void **state)
     assert_true(lw_formulation_count() <= MOST);
     for (int i = 0; i < 2; i++) {
         lw_model *model =
-            generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_CHAIN, .n = i ? 200 : 100});
+            lwt_generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_CHAIN, .n = i ? 200 : 100});
         assert_int_equal(lw_model_costs(model, seconds[i], NULL), LW_OK);
         lw_model_destroy(model);
     }
@@ -587,8 +581,9 @@ static void other_options_count(void **state)
     };
     for (int i = 0; i < LWI_COUNT(cases); i++) {
         lw_model *model =
-            cases[i].tree ? generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_CHAIN, .n = 7})
-                          : four_bar(1, false);
+            cases[i].tree
+                ? lwt_generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_CHAIN, .n = 7})
+                : four_bar(1, false);
         lw_options options;
         lw_error error;
         lw_sim *sim;
@@ -779,7 +774,7 @@ static void estimates_grow(void **state)
     (void)state;
     double last = 0;
     for (int n = 4; n <= 64; n *= 4) {
-        lw_model *model = generated((lw_mechanism_desc){
+        lw_model *model = lwt_generated((lw_mechanism_desc){
             .mechanism = LW_MECHANISM_LADDER, .n = n, .q = {0.2, 0.3}, .qd = {0.5, 1}});
         lwi_cost_survey survey;
         assert_int_equal(lwi_cost_measure(model, NULL, NULL, NULL, &survey), LW_OK);
@@ -802,9 +797,9 @@ static void evaluated_work_is_reused(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         lw_model *model =
-            i ? generated(
+            i ? lwt_generated(
                     (lw_mechanism_desc){.mechanism = LW_MECHANISM_NET, .n = 6, .m = 6, .q = {0.3}})
-              : generated((lw_mechanism_desc){
+              : lwt_generated((lw_mechanism_desc){
                     .mechanism = LW_MECHANISM_LADDER, .n = 4, .q = {0.2, 0.3}, .qd = {0.5, 1}});
         lwi_cost_survey survey;
         assert_int_equal(lwi_cost_measure(model, NULL, NULL, NULL, &survey), LW_OK);

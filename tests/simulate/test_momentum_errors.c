@@ -8,14 +8,6 @@ static void set(lw_options *options, const char *key, const char *value)
     lwt_ok(lw_options_set(options, key, value, &error), &error);
 }
 
-static lw_model *generated(lw_mechanism_desc desc)
-{
-    lw_builder *b = lwt_builder();
-    lw_error error;
-    lwt_ok(lw_builder_add_mechanism(b, &desc, &error), &error);
-    return lwt_model(b);
-}
-
 // Round-off of momenta and coordinates moves the speeds of a long straight chain, by the square of its length; the run
 // says so.  States of speeds have no such loss.
 static void lost_digits_of_momenta_are_reported(void **state)
@@ -32,7 +24,7 @@ static void lost_digits_of_momenta_are_reported(void **state)
     double lost[LWI_COUNT(cases)];
     for (int i = 0; i < LWI_COUNT(cases); i++) {
         lw_model *model =
-            generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_CHAIN, .n = cases[i].n});
+            lwt_generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_CHAIN, .n = cases[i].n});
         lw_options options;
         lw_error error;
         lw_sim *sim;

@@ -46,6 +46,15 @@ static inline lw_model *lwt_model(lw_builder *b)
     return model;
 }
 
+/** One mechanism of a generator. */
+static inline lw_model *lwt_generated(lw_mechanism_desc desc)
+{
+    lw_builder *b = lwt_builder();
+    lw_error error;
+    lwt_ok(lw_builder_add_mechanism(b, &desc, &error), &error);
+    return lwt_model(b);
+}
+
 static inline lw_body lwt_body(lw_builder *b, const lw_body_desc *desc)
 {
     lw_body body;

@@ -314,7 +314,8 @@ static int length_of(const lwi_net_path *path, int about)
     return quotient(path->n, pieces > 1 ? pieces : 1);
 }
 
-// Cuts a path into pieces of about the given length; `part`: that of its first hinge.  Returns the number of segments; segment NULL: only counts.
+// Cuts a path into pieces of about the given length; `part`: that of its first hinge.  Returns the number of segments;
+// segment NULL: only counts.
 static int cut(const planner *p, const lwi_net_path *path, const lwi_k_part *part, int about,
                lwi_net_segment *segment)
 {

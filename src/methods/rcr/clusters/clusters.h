@@ -32,7 +32,8 @@
 // (base.c).
 //
 // Clusters of equal shape are stored in blocks x[block][entry][lane]; unused lanes repeat the first cluster of the
-// block, and are computed where a vector has others that are used.  The partition may change between two evaluations: the plan is then renewed in the same memory.
+// block, and are computed where a vector has others that are used.  The partition may change between two evaluations: the
+// plan is then renewed in the same memory.
 // Input: positions, speeds, efforts.  Output: all speeds, accelerations.  Cost: O(clusters).
 #ifndef LWI_METHODS_RCR_CLUSTERS_CLUSTERS_H
 #define LWI_METHODS_RCR_CLUSTERS_CLUSTERS_H

@@ -641,8 +641,8 @@ static INLINE void NAME(cluster_at_closure)(const lwi_cluster_block *b, const lw
     NAME(cluster_cross_add)(a, motion->w, turn);
 }
 
-// Subtracts W_y'a from x, or sets x if the loop is the only one: rows g and their accelerations at zero x.., y.. [anderson2003, (55)]; and
-// the joint's speed s.  With W qdot = 0 the angular velocity of body 2 relative to 1 is s z, so the part s w_2 x z of its
+// Subtracts W_y'a from x, or sets x if the loop is the only one: rows g and their accelerations at zero x.., y..
+// [anderson2003, (55)]; and the joint's speed s.  With W qdot = 0 the angular velocity of body 2 relative to 1 is s z, so the part s w_2 x z of its
 // derivative is due to the motion of z; no part of it, if the joint is fixed.
 static INLINE void NAME(cluster_bias_of)(const lwi_cluster_block *b, int g,
                                          const NAME(cluster_motion) * base,

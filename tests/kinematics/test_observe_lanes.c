@@ -1,0 +1,328 @@
+// test_observe_lanes.c -- kernels of an observation: links, bodies, sums and hinges in lanes have the bits of one after the other.
+#include "tree/tree_cases.h"
+#include "base/simd/lanes.h"
+#include "kinematics/kernels.h"
+#include "support/mechanism.h"
+
+// One tree formulation at a state that is not its start, everything observed.
+static void observe_tree(const lwt_tree *c, lwi_arena *arena, lwi_snapshot *m)
+{
+    lwi_work *aba = lwt_work(c->model, &lwi_formulation_aba);
+    double *x = lwt_reals(aba->layout.nx);
+    memcpy(x, c->q, (size_t)c->model->tree_nq * sizeof *x);
+    memcpy(x + c->model->tree_nq, c->v, (size_t)c->model->tree_nv * sizeof *x);
+    lwt_observe(aba, c->t, x, c->input, arena, m);
+    free(x);
+    lwi_work_destroy(aba);
+}
+
+static void observe_bodies(const lw_model *model, lwi_tree_work *tree,
+                           const lwi_observe_kernels *kernels, lwi_snapshot *m)
+{
+    for (int k = 0; k < model->nnode; k++) {
+        const int node[LWI_LANES] = {k, 0, 0, k, k, 0, k, 0};
+        kernels->bodies(model, tree, node, true, true, m);
+    }
+}
+
+// Bodies in lanes of any width have the bits of the generic functions.
+static void bodies_in_lanes_change_no_bit(void **state)
+{
+    (void)state;
+    LWT_FOR_TREES(c, 40, LWT_ALL)
+    {
+        const lw_model *model = c.model;
+        const size_t nbody = (size_t)model->nbody, nnode = (size_t)model->nnode;
+        lwi_tree_work tree;
+        lwi_snapshot m, plain;
+        lwi_arena arena;
+        lwi_arena_init(&arena, NULL);
+        assert_int_equal(lwi_tree_work_create(model, &arena, &tree), LW_OK);
+        assert_int_equal(lwi_snapshot_create(model, &arena, &m), LW_OK);
+        assert_int_equal(lwi_snapshot_create(model, &arena, &plain), LW_OK);
+        double(*F)[6] = lwi_arena_push(&arena, nnode, sizeof *F);
+        lwi_tree_evaluate(model, &tree, c.t, c.q, c.v, c.input);
+        lwi_tree_world(model, tree.link, tree.R, tree.r);
+        lwi_tree_newton_euler(model, &tree, c.v, c.v);
+        memcpy(F, tree.F, nnode * sizeof *F);
+        lwi_tree_bodies(model, (const double(*)[9])tree.R, (const double(*)[3])tree.r,
+                        (const double(*)[6])tree.V, plain.R, plain.r, plain.v, NULL);
+        for (int width = 1; width <= LWI_LANES; width *= 2) {
+            const lwi_observe_kernels *kernels = lwi_observe_kernels_of(width);
+            if (!kernels) continue;
+            observe_bodies(model, &tree, kernels, &m);
+            lwi_tree_sum_wrenches(model, &tree);
+            assert_memory_equal(tree.F, F, nnode * sizeof *F);
+            for (int k = 0; k < model->nnode; k++) {
+                const int b = model->node[k].body;
+                double quat[4];
+                quat_from_matrix(quat, plain.R[b]);
+                assert_memory_equal(m.R[b], plain.R[b], sizeof m.R[b]);
+                assert_memory_equal(m.r[b], plain.r[b], sizeof m.r[b]);
+                assert_memory_equal(m.v[b], plain.v[b], sizeof m.v[b]);
+                assert_memory_equal(m.quat[b], quat, sizeof quat);
+            }
+            if (width == 1) memcpy(plain.a, m.a, nbody * sizeof *m.a);
+            if (width == 1) memcpy(plain.al, m.al, nbody * sizeof *m.al);
+            assert_memory_equal(m.a, plain.a, lwi_observe_kernels_of(1) ? nbody * sizeof *m.a : 0);
+            assert_memory_equal(m.al, plain.al,
+                                lwi_observe_kernels_of(1) ? nbody * sizeof *m.al : 0);
+        }
+        lwi_arena_free(&arena);
+    }
+}
+
+// Links of hinges, poses and velocities of bodies.
+static void links_and_bodies_have_the_same_bits(const lwt_tree *c, const lwi_link_kernels *kernels,
+                                                const double (*R)[9], const double (*r)[3],
+                                                const double (*V)[6], const lwi_tree_work *tree,
+                                                lwi_arena *arena)
+{
+    const lw_model *model = c->model;
+    const size_t nbody = (size_t)model->nbody;
+    lwi_snapshot m, plain;
+    lwi_link *link = LWI_PUSH(arena, lwi_link, model->nnode);
+    assert_int_equal(lwi_snapshot_create(model, arena, &m), LW_OK);
+    assert_int_equal(lwi_snapshot_create(model, arena, &plain), LW_OK);
+    assert_non_null(link);
+    for (int k = 0; k < model->nnode; k++) {
+        const bool hinge = model->node[k].type->id == LW_JOINT_REVOLUTE && !model->node[k].driven;
+        double speed[3];
+        assert_int_equal(kernels->hinges(model, link, k, k + 1, c->q, c->v), hinge ? k + 1 : k);
+        if (hinge) {
+            lwi_link one = link[k];
+            lwi_link_position(model, k, c->t, c->q + model->node[k].iq, &one);
+            lwi_link_rates(model, k, c->t, c->v + model->node[k].iv, &one);
+            assert_memory_equal(&link[k], &one, sizeof one);
+            assert_memory_equal(&link[k], &tree->link[k], sizeof one);
+        }
+        lwi_tree_place_body(model, k, R[k], r[k], plain.R, plain.r);
+        const int b = model->node[k].body;
+        v3_cross(speed, V[k] + 3, model->node[k].c_r);
+        v3_add(speed, speed, V[k]);
+        m3_mul_v(plain.v[b], R[k], speed);
+        m3_mul_v(plain.w[b], R[k], V[k] + 3);
+    }
+    kernels->place(model, 0, model->nnode, R, r, m.R, m.r);
+    kernels->body_velocities(model, 0, model->nnode, R, V, m.v, m.w);
+    assert_memory_equal(m.R, plain.R, nbody * sizeof *m.R);
+    assert_memory_equal(m.r, plain.r, nbody * sizeof *m.r);
+    assert_memory_equal(m.v, plain.v, nbody * sizeof *m.v);
+    assert_memory_equal(m.w, plain.w, nbody * sizeof *m.w);
+}
+
+// Of hinges; those of other joints are there before.
+static void accelerations_have_the_same_bits(const lwt_tree *c, const lwi_link_kernels *kernels,
+                                             lwi_tree_work *tree)
+{
+    const lw_model *model = c->model;
+    const double *g = model->gravity, base[6] = {-g[0], -g[1], -g[2]};
+    lwi_tree_accelerations(model, tree, c->v, c->v);
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        double A[6], bias[6];
+        motion_to(A, tree->link[k].R, tree->link[k].r,
+                  node->parent < 0 ? base : tree->A[node->parent]);
+        lwi_tree_bias(model, k, tree, c->v, bias);
+        v6_add(A, A, bias);
+        for (int j = 0; j < node->nv; j++) v6_axpy(A, c->v[node->iv + j], tree->link[k].S[j]);
+        assert_memory_equal(tree->A[k], A, sizeof A);
+        v6_zero(tree->A[k]);
+        const int next = kernels->accelerations(model, tree->link, k, k + 1,
+                                                (const double(*)[6])tree->V, c->v, c->v, tree->A);
+        assert_memory_equal(tree->A[k], A, next > k ? sizeof A : 0);
+        v6_copy(tree->A[k], A);
+    }
+}
+
+// One number that is not finite is found anywhere.
+static void numbers_that_are_not_finite_are_found(void **state)
+{
+    (void)state;
+    double x[40];
+    for (int width = 1; width <= LWI_LANES; width *= 2) {
+        const lwi_observe_kernels *kernels = lwi_observe_kernels_of(width);
+        for (int n = 0; kernels && n <= 40; n++) {
+            for (int i = 0; i < n; i++) x[i] = i % 2 ? -1e308 : 1e308;
+            assert_true(kernels->finite(x, n));
+            for (int i = 0; i < n; i++) {
+                const double keep = x[i], wrong[] = {NAN, INFINITY, -INFINITY};
+                x[i] = wrong[i % 3];
+                assert_false(kernels->finite(x, n));
+                x[i] = keep;
+            }
+        }
+    }
+}
+
+// World frames, velocities and sums of wrenches by rows: those of their definitions, of all bits.
+static void links_by_rows_change_no_bit(void **state)
+{
+    (void)state;
+    LWT_FOR_TREES(c, 40, LWT_ALL)
+    {
+        const lw_model *model = c.model;
+        const size_t n = (size_t)model->nnode;
+        lwi_tree_work tree;
+        lwi_arena arena;
+        lwi_arena_init(&arena, NULL);
+        assert_int_equal(lwi_tree_work_create(model, &arena, &tree), LW_OK);
+        double(*R)[9] = lwi_arena_push(&arena, n, sizeof *R);
+        double(*r)[3] = lwi_arena_push(&arena, n, sizeof *r);
+        double(*V)[6] = lwi_arena_push(&arena, n, sizeof *V);
+        double(*F)[6] = lwi_arena_push(&arena, n, sizeof *F);
+        lwi_tree_position(model, c.t, c.q, tree.link);
+        lwi_tree_rates(model, c.t, c.v, tree.link);
+        for (int k = 0; k < model->nnode; k++) {
+            const lwi_node *node = &model->node[k];
+            const lwi_link *link = &tree.link[k];
+            const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, zero[6] = {0};
+            const int up = node->parent;
+            if (up < 0) {
+                memcpy(R[k], link->R, sizeof R[k]);
+                v3_copy(r[k], link->r);
+            } else {
+                m3_mul(R[k], R[up], link->R);
+                m3_mul_v(r[k], R[up], link->r);
+                v3_add(r[k], r[k], r[up]);
+            }
+            motion_to(V[k], up < 0 ? identity : link->R, up < 0 ? zero : link->r,
+                      up < 0 ? zero : V[up]);
+            for (int j = 0; j < node->nv; j++) v6_axpy(V[k], c.v[node->iv + j], link->S[j]);
+            if (node->driven) v6_add(V[k], V[k], link->sigma);
+            for (int i = 0; i < 6; i++) F[k][i] = sin(6 * k + i);
+        }
+        for (int width = 1; width <= LWI_LANES; width *= 2) {
+            const lwi_observe_kernels *kernels = lwi_observe_kernels_of(width);
+            if (!kernels || !kernels->links.world) continue;
+            kernels->links.world(model, tree.link, 0, model->nnode, tree.R, tree.r);
+            kernels->links.velocities(model, tree.link, 0, model->nnode, c.v, tree.V);
+            assert_memory_equal(tree.R, R, n * sizeof *R);
+            assert_memory_equal(tree.r, r, n * sizeof *r);
+            assert_memory_equal(tree.V, V, n * sizeof *V);
+            links_and_bodies_have_the_same_bits(&c, &kernels->links, (const double(*)[9])R,
+                                                (const double(*)[3])r, (const double(*)[6])V, &tree,
+                                                &arena);
+            accelerations_have_the_same_bits(&c, &kernels->links, &tree);
+            memcpy(tree.F, F, n * sizeof *F);
+            kernels->links.wrenches(model, tree.link, 0, model->nnode, tree.F);
+            memcpy(V, F, n * sizeof *F);
+            for (int k = model->nnode - 1; k > 0; k--)
+                if (model->node[k].parent >= 0)
+                    force_add_from(V[model->node[k].parent], tree.link[k].R, tree.link[k].r, V[k]);
+            assert_memory_equal(tree.F, V, n * sizeof *F);
+            memcpy(V, tree.V, n * sizeof *V);
+        }
+        lwi_arena_free(&arena);
+    }
+}
+
+// Sums over bodies and reactions of joints in lanes: those of one after the other, of all bits.
+static void sums_and_reactions_in_lanes_change_no_bit(void **state)
+{
+    (void)state;
+    LWT_FOR_TREES(c, 40, 0)
+    {
+        const lw_model *model = c.model;
+        lwi_arena arena;
+        lwi_tree_work tree;
+        lwi_snapshot m;
+        lwi_body_sums plain = {0};
+        lwi_arena_init(&arena, NULL);
+        observe_tree(&c, &arena, &m);
+        assert_int_equal(lwi_tree_work_create(model, &arena, &tree), LW_OK);
+        lwi_tree_evaluate(model, &tree, c.t, c.q, c.v, c.input);
+        lwi_tree_world(model, tree.link, tree.R, tree.r);
+        lwi_tree_newton_euler(model, &tree, c.v, c.v);
+        for (int b = 1; b < model->nbody; b++) {
+            double p[3], L[3], angular[3];
+            v3_scale(p, model->body[b].mass, m.v[b]);
+            s3_mul_v(L, model->body[b].inertia, m.w[b]);
+            m3_mul_v(angular, m.R[b], L);
+            plain.kinetic += 0.5 * (v3_dot(m.v[b], p) + v3_dot(m.w[b], L));
+            v3_add(plain.momentum, plain.momentum, p);
+            v3_add(plain.angular_momentum, plain.angular_momentum, angular);
+            v3_cross_add(plain.angular_momentum, m.r[b], p);
+        }
+        for (int width = 1; width <= LWI_LANES; width *= 2) {
+            const lwi_observe_kernels *kernels = lwi_observe_kernels_of(width);
+            lwi_body_sums sums = {0};
+            if (!kernels) continue;
+            for (int b = 1; b < model->nbody; b += width)
+                kernels->energies(model, &m, b, model->nbody - b, &sums);
+            assert_memory_equal(&sums, &plain, sizeof sums);
+            for (int k = 0; k < model->nnode; k++) {
+                const int node[LWI_LANES] = {k, k, k, k, k, k, k, k};
+                const int joint = model->node[k].joint;
+                double F[6];
+                if (joint < 0 || model->node[k].reversed || model->nforce + model->nrotor > 0)
+                    continue;
+                lwi_tree_reaction(model, &tree, k, F);
+                kernels->reactions(model, &tree, node, &m);
+                for (int i = 0; i < 6; i++) assert_true(m.reaction[joint][i] == F[i]);
+            }
+        }
+        lwi_arena_free(&arena);
+    }
+}
+
+// Angles, speeds and their rates of hinges in lanes, as if they closed loops: those of one joint, of all bits.
+static void hinges_in_lanes_change_no_bit(void **state)
+{
+    (void)state;
+    int found = 0;
+    LWT_FOR_TREES(c, 40, LWT_ALL)
+    {
+        const lw_model *model = c.model;
+        lwi_arena arena;
+        lwi_snapshot m;
+        lwi_arena_init(&arena, NULL);
+        observe_tree(&c, &arena, &m);
+        double(*al)[3] = lwi_arena_push(&arena, (size_t)model->nbody, sizeof *al);
+        assert_non_null(al);
+        for (int b = 0; b < model->nbody; b++) {
+            m3_mul_v(m.w_world[b], m.R[b], m.w[b]);
+            m3_mul_v(al[b], m.R[b], m.al[b]);
+        }
+        const lwi_motion motion = {.R = (const double(*)[9])m.R,
+                                   .r = (const double(*)[3])m.r,
+                                   .v = (const double(*)[3])m.v,
+                                   .w = (const double(*)[3])m.w_world,
+                                   .q = m.q};
+        for (int j = 0; j < model->njoint; j++) {
+            const lwi_joint *joint = &model->joint[j];
+            const int all[LWI_LANES] = {j, j, j, j, j, j, j, j};
+            if (!lwi_joint_is_hinge(joint->type) || joint->mount.present || joint->merged) continue;
+            double q, u;
+            lwi_joint_read_hinge(model, j, &motion, &q, &u);
+            const double rate =
+                lwi_joint_hinge_acceleration(model, j, &motion, (const double(*)[3])al);
+            for (int width = 1; width <= LWI_LANES; width *= 2) {
+                const lwi_observe_kernels *kernels = lwi_observe_kernels_of(width);
+                double cosine[LWI_LANES], sine[LWI_LANES], speed[2][LWI_LANES], rates[LWI_LANES];
+                if (!kernels) continue;
+                kernels->hinge_motion(model, all, motion.R, motion.w, cosine, sine, speed[0]);
+                kernels->hinge_motion(model, all, motion.R, motion.w, NULL, sine, speed[1]);
+                kernels->hinge_rates(model, all, motion.R, motion.w, (const double(*)[3])al, rates);
+                for (int l = 0; l < width; l++, found++) {
+                    assert_true(angle_continue(atan2(sine[l], cosine[l]), m.q[joint->iq]) == q);
+                    assert_true(speed[0][l] == u && speed[1][l] == u && rates[l] == rate);
+                }
+            }
+        }
+        lwi_arena_free(&arena);
+    }
+    assert_true(found > 0 || !lwi_observe_kernels_of(0));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bodies_in_lanes_change_no_bit),
+        cmocka_unit_test(links_by_rows_change_no_bit),
+        cmocka_unit_test(numbers_that_are_not_finite_are_found),
+        cmocka_unit_test(sums_and_reactions_in_lanes_change_no_bit),
+        cmocka_unit_test(hinges_in_lanes_change_no_bit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
