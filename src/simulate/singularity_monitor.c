@@ -99,6 +99,15 @@ static bool same_numbers(int n, const double *a, const double *b)
     return true;
 }
 
+// Likewise: quaternions of opposite sign are one attitude, and a state has others than the model's poses.
+static bool same_attitude(const double a[4], const double b[4])
+{
+    double q[4];
+    memcpy(q, a, sizeof q);
+    quat_continue(q, b);
+    return same_numbers(4, q, b);
+}
+
 // The smallest kept pivot of the last matrix pass.  Those of groups of loops go to monitor->here.
 static double read_pivots(lwi_monitor *monitor, int *edge)
 {
@@ -196,7 +205,7 @@ static bool is_seen_sample(const lwi_monitor *monitor, const lwi_monitor_sample 
     bool same = is_seen(monitor, sample->t, sample->q);
     for (int k = 0; k < n && same; k++)
         same = same_numbers(3, sample->r[k], seen->r[k]) &&
-               same_numbers(4, sample->quat[k], seen->quat[k]);
+               same_attitude(sample->quat[k], seen->quat[k]);
     return same;
 }
 
@@ -207,7 +216,7 @@ static bool is_seen_snapshot(const lwi_monitor *monitor, const lwi_snapshot *m)
     bool same = is_seen(monitor, m->t, m->q);
     for (int k = 0; k < model->nnode && same; k++) {
         const int b = model->node[k].body;
-        same = same_numbers(3, m->r[b], seen->r[k]) && same_numbers(4, m->quat[b], seen->quat[k]);
+        same = same_numbers(3, m->r[b], seen->r[k]) && same_attitude(m->quat[b], seen->quat[k]);
     }
     return same;
 }

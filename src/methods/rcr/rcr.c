@@ -269,7 +269,7 @@ static bool has_inertia(const lw_model *model)
     return true;
 }
 
-// Whether clusters evaluate the run, which take nothing from the factors at its start but the speeds.
+// Whether clusters evaluate the run: they take nothing from its start but the speeds.
 static bool needs_speeds_only(const lwi_work *work)
 {
     const lwi_rcr_work *d = work->data;
@@ -293,24 +293,41 @@ static lw_status choose(lwi_work *work, double t, const double *x)
     return lwi_rcr_independent_check(&d->e, chosen, t);
 }
 
-// The elimination with the partition of the run; chooses one if there is none.  After place.
-// starts: a run, so that accelerations may not follow
-static lw_status factor(lwi_work *work, double t, const double *x, bool starts)
+// The partition of the run; chooses one if there is none.  After place.
+static lw_status take_partition(lwi_work *work, double t, const double *x)
 {
     lwi_rcr_work *d = work->data;
     lwi_rcr_choice *choice = choice_of(work);
     const size_t n = (size_t)work->model->tree_nv;
-    bool current = false;
-    if (!choice->made) {
-        TRY(choose(work, t, x));
-        if (d->clusters && !d->e.independent)
-            current = lwi_rcr_clusters_prefer(work, t, x, d->e.fresh);
-        *choice = (lwi_rcr_choice){.made = true, .min_pivot = 2, .last_pivot = 2};
-        if (n) memcpy(choice->dependent, d->e.fresh, n);
+    if (choice->made) return LW_OK;
+    TRY(choose(work, t, x));
+    if (d->clusters && !d->e.independent) lwi_rcr_clusters_prefer(work, t, x, d->e.fresh);
+    *choice = (lwi_rcr_choice){.made = true, .min_pivot = 2, .last_pivot = 2};
+    if (n) memcpy(choice->dependent, d->e.fresh, n);
+    return LW_OK;
+}
+
+// The elimination with that partition.  After place.
+static lw_status factor(lwi_work *work, double t, const double *x)
+{
+    lwi_rcr_work *d = work->data;
+    TRY(take_partition(work, t, x));
+    return lwi_rcr_independent_check(&d->e, lwi_rcr_factor(&d->e, LWI_RCR_FIXED, t, &work->error),
+                                     t);
+}
+
+// d->v at the start of a run with speeds as state, by what evaluates it: clusters need no elimination.  After place.
+static lw_status start_speeds(lwi_work *work, double t, const double *x)
+{
+    lwi_rcr_work *d = work->data;
+    TRY(take_partition(work, t, x));
+    if (needs_speeds_only(work) && lwi_rcr_clusters_motion(work, t, x, NULL, d->v, NULL)) {
+        d->e.reduced = false; // accelerations at this state eliminate first
+        return LW_OK;
     }
-    const lwi_rcr_mode mode = starts && needs_speeds_only(work) ? LWI_RCR_SPEEDS : LWI_RCR_FIXED;
-    if (current && mode == LWI_RCR_SPEEDS) return LW_OK;
-    return lwi_rcr_independent_check(&d->e, lwi_rcr_factor(&d->e, mode, t, &work->error), t);
+    TRY(factor(work, t, x));
+    complete_speeds(work, x + work->model->tree_nq);
+    return LW_OK;
 }
 
 static lw_status check_finite(lwi_work *work, double t, const double *x)
@@ -382,7 +399,7 @@ static lw_status kinematics(lwi_work *work, double t, const double *x, bool exac
     d->by_dense = takes_dense_path(d, work->discrete) && lwi_rcr_dense_factor(d->dense, d, t);
     if (!d->by_dense) {
         place_rows(d, t);
-        TRY(factor(work, t, x, false));
+        TRY(factor(work, t, x));
     }
     if (d->by_dense)
         dense_speeds(work, t, x);
@@ -492,7 +509,7 @@ static lw_status rates_by_clusters(lwi_work *work, double t, const double *x, co
     if (!choice->made) {
         TRY(check_finite(work, t, x));
         place(work, t, x);
-        TRY(factor(work, t, x, true));
+        TRY(take_partition(work, t, x));
     }
     LWI_ASSERT(choice->made);
     *done = d->in_clusters = lwi_rcr_clusters_rates(work, t, x, inputs, xdot, &min);
@@ -788,14 +805,13 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
     if (!work->resumed) memset(work->discrete, 0, work->ndiscrete); // else the partition is kept
     d->by_dense = false;
     memcpy(d->last.x, x, (size_t)work->layout.nx * sizeof *x);
-    const lw_status status = factor(work, snapshot->t, x, true);
+    const lw_status status = start_speeds(work, snapshot->t, x);
     if (status == LW_ERR_SINGULAR && work->resumed &&
         !d->momenta) { // speeds are those of the motion
         lwi_auxiliary_store(model, &d->auxiliary, d->tree.joint_q, x);
         return LW_OK;
     }
     TRY(status);
-    complete_speeds(work, v);
     move(work, snapshot->t, READ_ALL);
     lwi_auxiliary_store(model, &d->auxiliary, d->tree.joint_q, x);
     if (d->momenta) {

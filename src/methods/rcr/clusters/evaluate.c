@@ -144,7 +144,7 @@ static void column(const void *user, int loop, int side, int iv, double w[6])
         w[r] = v6_dot(c->J[at][r], v) / (d->cut.len[d->cut.first[loop] + r] * e->length);
 }
 
-// Smallest pivot of a partition; 0: it is singular.
+// Smallest pivot of a partition in the elimination; 0: it is singular.
 static double min_pivot_of(lwi_rcr_work *d, double t, unsigned char *dependent)
 {
     lw_error error;
@@ -152,12 +152,22 @@ static double min_pivot_of(lwi_rcr_work *d, double t, unsigned char *dependent)
     return lwi_rcr_factor(&d->e, LWI_RCR_SPEEDS, t, &error) == LW_OK ? d->e.min_pivot : 0;
 }
 
-bool lwi_rcr_clusters_prefer(lwi_work *work, double t, const double *x, unsigned char *dependent)
+// Whether the pivots of a partition are above the limit of a new choice, or equal to those of the other one up to rounding.
+static bool is_good(lwi_work *work, double t, const double *x, unsigned char *dependent,
+                    unsigned char *other)
+{
+    lwi_rcr_work *d = work->data;
+    const double far = 0.5 * (d->theta + d->keep);
+    if (lwi_rcr_clusters_pivot(work, t, x, other) > far) return true;
+    const double min = min_pivot_of(d, t, other);
+    return min > far || min > 0.99 * min_pivot_of(d, t, dependent);
+}
+
+void lwi_rcr_clusters_prefer(lwi_work *work, double t, const double *x, unsigned char *dependent)
 {
     lwi_rcr_work *d = work->data;
     unsigned char *const before = d->e.dependent, *other = d->clusters->other;
     const size_t n = (size_t)work->model->tree_nv;
-    bool current = false;
     for (int all_loops = 0; all_loops < 2; all_loops++) {
         memcpy(other, dependent, n);
         if (!lwi_clusters_prefer(d->clusters->clusters, column, d, all_loops, other)) {
@@ -165,18 +175,11 @@ bool lwi_rcr_clusters_prefer(lwi_work *work, double t, const double *x, unsigned
             continue;
         }
         if (!lwi_rcr_clusters_fit(d->clusters, other)) continue; // the elimination evaluates it
-        // above the limit of a new choice, or equal to the other up to rounding
-        const double far = 0.5 * (d->theta + d->keep), min = min_pivot_of(d, t, other);
-        // rows of loops on a floating base contain its motion too: there the pivots of the clusters
-        // decide
-        const bool on_floating = d->clusters->clusters->nbase > 0 && min > 0;
-        current = min > far || (on_floating && lwi_rcr_clusters_pivot(work, t, x, other) > far);
-        if (!current && !(min > 0.99 * min_pivot_of(d, t, dependent))) continue;
+        if (!is_good(work, t, x, dependent, other)) continue;
         memcpy(dependent, other, n);
         break;
     }
     d->e.dependent = before;
-    return current;
 }
 
 // -------------------------------------------------------------------------------------- evaluation

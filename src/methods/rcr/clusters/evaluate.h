@@ -13,9 +13,8 @@ typedef struct lwi_rcr_clusters lwi_rcr_clusters;
 lw_status lwi_rcr_clusters_create(lwi_work *work, lwi_rcr_clusters **clusters);
 /** Changes a newly chosen partition [tree_nv] to one that clusters can use, if that has pivots as large.  Overwrites
  *  the elimination.
- *  @param x  state at which lwi_rcr_place was called
- *  @return whether the elimination is that of the result, by LWI_RCR_SPEEDS */
-bool lwi_rcr_clusters_prefer(lwi_work *work, double t, const double *x, unsigned char *dependent);
+ *  @param x  state at which lwi_rcr_place was called */
+void lwi_rcr_clusters_prefer(lwi_work *work, double t, const double *x, unsigned char *dependent);
 /** Rates with the present partition: those of the general elimination up to rounding and position errors.
  *  @param least  out: a lower bound of the sine that is the smallest pivot
  *  @return false: the general elimination has to decide; xdot is undefined      @cost O(n) */
