@@ -217,6 +217,13 @@ static inline bool lwi_joint_is_ball(const lwi_joint_type *type)
     return type->nfactor == 1 && type->factor[0].kind == LWI_FACTOR_BALL;
 }
 
+/** Two rotations: about z1, then about x2. */
+static inline bool lwi_joint_is_universal(const lwi_joint_type *type)
+{
+    return type->nfactor == 2 && type->factor[0].kind == LWI_FACTOR_TURN &&
+           type->factor[1].kind == LWI_FACTOR_TURN;
+}
+
 /** No degree of freedom. */
 static inline bool lwi_joint_is_rigid(const lwi_joint_type *type)
 {

@@ -88,8 +88,13 @@ static inline lw_joint pin(site *s, lw_joint_type type, lw_body a, lw_body b, co
     }
 static const double X[3] = {1, 0, 0}, Y[3] = {0, 1, 0}, Z[3] = {0, 0, 1};
 
-/** Crank, coupler and rocker on `base` with their first pivot at (x, y, z); the rocker. */
-static inline lw_body four_bar(site *s, lw_body base, double x, double y, double z)
+static inline lw_joint universal(site *s, lw_body a, lw_body b, const double at[3],
+                                 const double axis[3], const double axis2[3], bool reversed,
+                                 lw_cut cut);
+
+/** Crank, coupler and rocker on `base` with their first pivot at (x, y, z); the rocker.  `cross`: a universal joint closes
+ *  the loop: two of its four rows are redundant. */
+static inline lw_body add_four_bar(site *s, lw_body base, double x, double y, double z, bool cross)
 {
     const lw_body crank = blob(s, x + 0.05, y + 0.1, z, 1),
                   coupler = blob(s, x + 0.5, y + 0.4, z + 0.1, 2);
@@ -97,8 +102,17 @@ static inline lw_body four_bar(site *s, lw_body base, double x, double y, double
     pin(s, LW_JOINT_REVOLUTE, base, crank, AT(x, y, z), Z, LW_CUT_AUTO);
     pin(s, LW_JOINT_REVOLUTE, crank, coupler, AT(x + 0.1, y + 0.25, z), Z, LW_CUT_AUTO);
     pin(s, LW_JOINT_REVOLUTE, base, rocker, AT(x + 0.7, y - 0.1, z), Z, LW_CUT_AUTO);
-    pin(s, LW_JOINT_REVOLUTE, coupler, rocker, AT(x + 0.9, y + 0.5, z), Z, LW_CUT_PREFER);
+    const double *end = AT(x + 0.9, y + 0.5, z);
+    if (cross)
+        universal(s, coupler, rocker, end, Z, AT(0.3, 1, 0), false, LW_CUT_ALWAYS);
+    else
+        pin(s, LW_JOINT_REVOLUTE, coupler, rocker, end, Z, LW_CUT_PREFER);
     return rocker;
+}
+
+static inline lw_body four_bar(site *s, lw_body base, double x, double y, double z)
+{
+    return add_four_bar(s, base, x, y, z, false);
 }
 
 /** A crank on the ground, a slider along a tilted rail, a rod between. */
@@ -148,8 +162,25 @@ static inline void sarrus(site *s, double x)
     pin(s, LW_JOINT_REVOLUTE, b2, top, AT(x, -0.5, 1), X, LW_CUT_PREFER);
 }
 
-/** Seven hinges in no special position: five speeds depend on the sixth. */
-static inline void add_hinges(site *s, double x)
+/** Rotates about `axis`, fixed in a, and about axis2, fixed in b; reversed: the same joint with b as its first body. */
+static inline lw_joint universal(site *s, lw_body a, lw_body b, const double at[3],
+                                 const double axis[3], const double axis2[3], bool reversed,
+                                 lw_cut cut)
+{
+    const lw_vec3 one = rotated(s, axis[0], axis[1], axis[2]),
+                  two = rotated(s, axis2[0], axis2[1], axis2[2]);
+    return lwt_add(s->b, &(lw_joint_desc){.type = LW_JOINT_UNIVERSAL,
+                                          .body1 = reversed ? b : a,
+                                          .body2 = reversed ? a : b,
+                                          .at = rotated(s, at[0], at[1], at[2]),
+                                          .axis = reversed ? two : one,
+                                          .axis2 = reversed ? one : two,
+                                          .cut = cut});
+}
+
+/** Seven hinges in no special position: five speeds depend on the sixth.  With `cross` a universal joint in place of the
+ *  fourth one closes the loop: four depend on two. */
+static inline void add_chain(site *s, double x, bool cross, bool reversed)
 {
     static const double at[7][3] = {{0, 0, 0},       {0.3, 0.5, 0.2},  {0.8, 0.7, -0.1},
                                     {1.3, 0.4, 0.3}, {1.4, -0.2, 0.1}, {1, -0.6, -0.2},
@@ -162,10 +193,19 @@ static inline void add_hinges(site *s, double x)
             i == 6 ? s->base
                    : blob(s, x + (at[i][0] + at[i + 1][0]) / 2, (at[i][1] + at[i + 1][1]) / 2,
                           (at[i][2] + at[i + 1][2]) / 2, 1);
-        pin(s, LW_JOINT_REVOLUTE, last, next, AT(x + at[i][0], at[i][1], at[i][2]), axis[i],
-            i == 6 ? LW_CUT_PREFER : LW_CUT_AUTO);
+        const double *here = AT(x + at[i][0], at[i][1], at[i][2]);
+        if (i == 3 && cross)
+            universal(s, last, next, here, axis[i], AT(0.2, 0.3, 0), reversed, LW_CUT_ALWAYS);
+        else
+            pin(s, LW_JOINT_REVOLUTE, last, next, here, axis[i],
+                i == 6 && !cross ? LW_CUT_PREFER : LW_CUT_AUTO);
         last = next;
     }
+}
+
+static inline void add_hinges(site *s, double x)
+{
+    add_chain(s, x, false, false);
 }
 
 /** A body cut into halves that a fixed joint holds together: eight hinges in space, of which six speeds depend on two,
@@ -250,17 +290,6 @@ static inline void leg(site *s, lw_body crank, double x, double side)
     pin(s, LW_JOINT_REVOLUTE, front, foot, AT(x + 1.7 * side, -0.3, 0), Z, LW_CUT_PREFER);
 }
 
-static inline lw_joint universal(site *s, lw_body a, lw_body b, const double at[3],
-                                 const double axis[3], const double axis2[3])
-{
-    return lwt_add(s->b, &(lw_joint_desc){.type = LW_JOINT_UNIVERSAL,
-                                          .body1 = a,
-                                          .body2 = b,
-                                          .at = rotated(s, at[0], at[1], at[2]),
-                                          .axis = rotated(s, axis[0], axis[1], axis[2]),
-                                          .axis2 = rotated(s, axis2[0], axis2[1], axis2[2])});
-}
-
 /** A ball between the end of a leg and the platform: the first leg carries the platform, others close loops; reversed: on
  *  the platform's frame. */
 static inline void wrist(site *s, lw_body leg, lw_body platform, const double at[3], bool carries,
@@ -285,14 +314,42 @@ static inline void delta_robot(site *s, double x, bool reversed)
             const double *top = AT(x + reach * c - across * d, reach * d + across * c, up);
             const double *end = AT(x + 0.1 * c - across * d, 0.1 * d + across * c, -0.5);
             const lw_body bar = blob(s, (top[0] + end[0]) / 2, (top[1] + end[1]) / 2, -0.2, 0.5);
-            universal(s, arm, bar, top, AT(-d, c, 0), AT(c, d, 0.5));
+            universal(s, arm, bar, top, AT(-d, c, 0), AT(c, d, 0.5), false, LW_CUT_AUTO);
             wrist(s, bar, platform, end, i == 0 && side < 0, reversed);
         }
     }
 }
 
-/** A Stewart platform: six legs that slide, on universal joints, to balls on the platform. */
-static inline void stewart(site *s, double x, bool reversed)
+/** What closes the loops of robots with universal joints, and which body of these is the first. */
+typedef enum lwt_crosses { AT_ENDS, AT_FEET, AT_FEET_REVERSED, NCROSSES } lwt_crosses;
+
+/** A Delta robot with one bar on each arm, on universal joints at both ends with parallel axes, which close its loops at
+ *  the platform or at the arms: the platform does not rotate, eight speeds depend on three. */
+static inline void delta_on_crosses(site *s, double x, lwt_crosses at)
+{
+    const lw_body platform = blob(s, x + 0.02, 0.01, -0.5, 1);
+    for (int i = 0; i < 3; i++) {
+        const double c = cos(2 * i + 0.1), d = sin(2 * i + 0.1), reach = 0.5 + 0.02 * i;
+        const double *top = AT(x + reach * c, reach * d, 0.05),
+                     *end = AT(x + 0.1 * c, 0.1 * d, -0.5);
+        const double side[3] = {-d, c, 0.1 * i},
+                     along[3] = {end[0] - top[0], end[1] - top[1], -0.55};
+        const lw_body arm = blob(s, x + 0.35 * c, 0.35 * d, 0.02, 1);
+        const lw_body bar = blob(s, (top[0] + end[0]) / 2, (top[1] + end[1]) / 2, -0.2, 0.5);
+        const bool reversed = i > 0 && at == AT_FEET_REVERSED;
+        double across[3];
+        v3_cross(across, side, along);
+        pin(s, LW_JOINT_REVOLUTE, s->base, arm, AT(x + 0.2 * c, 0.2 * d, 0), side, LW_CUT_NEVER);
+        universal(s, arm, bar, top, side, across, reversed,
+                  i > 0 && at != AT_ENDS ? LW_CUT_ALWAYS : LW_CUT_NEVER);
+        universal(s, platform, bar, end, side, across, false,
+                  i > 0 && at == AT_ENDS ? LW_CUT_ALWAYS : LW_CUT_NEVER);
+    }
+}
+
+/** A Stewart platform: six legs that slide, on universal joints, to balls on the platform; balls close its loops, or the
+ *  universal joints. */
+static inline void stewart_closed(site *s, double x, bool reversed, lwt_crosses at)
 {
     const lw_body platform = blob(s, x + 0.02, 0.01, 1, 2);
     for (int i = 0; i < 6; i++) {
@@ -304,10 +361,16 @@ static inline void stewart(site *s, double x, bool reversed)
         const lw_body upper = blob(s, foot[0] + 0.7 * along[0], foot[1] + 0.7 * along[1], 0.7, 1);
         double side[3];
         v3_cross(side, along, X);
-        universal(s, s->base, lower, foot, side, X);
+        universal(s, s->base, lower, foot, side, X, i > 0 && at == AT_FEET_REVERSED,
+                  i > 0 && at != AT_ENDS ? LW_CUT_ALWAYS : LW_CUT_NEVER);
         pin(s, LW_JOINT_PRISMATIC, lower, upper, foot, along, LW_CUT_AUTO);
-        wrist(s, upper, platform, end, i == 0, reversed);
+        wrist(s, upper, platform, end, i == 0 || at != AT_ENDS, reversed);
     }
+}
+
+static inline void stewart(site *s, double x, bool reversed)
+{
+    stewart_closed(s, x, reversed, AT_ENDS);
 }
 
 /** A platform in a plane on three legs of two links.  `type` hinges close its two loops; LW_JOINT_FIXED: halves of small
@@ -391,6 +454,10 @@ typedef enum lwt_kind {
     REVERSED, ///< one of each, the platform's balls passed backwards
     PLANE,    ///< platforms in a plane, on hinges
     PLANE_HALVES,
+    CROSSES, ///< loops closed by universal joints, in space and in planes
+    DELTA_CROSSES,
+    DELTA_FEET,
+    STEWART_FEET,
     NKIND
 } lwt_kind;
 
@@ -458,6 +525,22 @@ static inline void populate(site *s, lwt_kind kind, int n)
         break;
     case PLANE:
         for (int i = 0; i < n; i++) plane_platform(s, 3 * i, LW_JOINT_REVOLUTE);
+        break;
+    case CROSSES:
+        for (int i = 0; i < n; i++) {
+            add_chain(s, 3 * i, true, i % 2);
+            add_four_bar(s, s->base, 3 * i, 3, 0, true);
+        }
+        break;
+    case DELTA_CROSSES:
+        for (int i = 0; i < n; i++) delta_on_crosses(s, 3 * i, AT_ENDS);
+        break;
+    case DELTA_FEET:
+        for (int i = 0; i < n; i++) delta_on_crosses(s, 3 * i, AT_FEET_REVERSED);
+        break;
+    case STEWART_FEET:
+        for (int i = 0; i < n; i++)
+            stewart_closed(s, 3 * i, false, i % 2 ? AT_FEET : AT_FEET_REVERSED);
         break;
     case PLANE_HALVES:
         for (int i = 0; i < n; i++) plane_platform(s, 3 * i, LW_JOINT_FIXED);

@@ -40,6 +40,8 @@ static void clusters_agree(void **state)
     check_kind(BALLS, 3, "loops closed by balls", 3);
     check_kind(HALVES, 1, "loops closed by fixed joints", 3);
     check_kind(HALVES, 3, "loops closed by fixed joints", 3);
+    check_kind(CROSSES, 1, "loops closed by universal joints", 3);
+    check_kind(CROSSES, 4, "loops closed by universal joints", 3);
     check_kind(TREE, 4, "tree of clusters", 3);
     check_kind(MIXED, 3, "mixed shapes", 3);
 }
@@ -52,11 +54,68 @@ static void coupled_loops_agree(void **state)
     check_kind(DELTA, 3, "Delta robots", 2);
     check_kind(STEWART, 1, "a Stewart platform", 3);
     check_kind(STEWART, 2, "Stewart platforms", 2);
+    check_kind(DELTA_CROSSES, 2, "Delta robots closed by universal joints", 3);
+    check_kind(DELTA_FEET, 1, "a Delta robot closed by universal joints at its arms", 3);
+    check_kind(STEWART_FEET, 1, "a Stewart platform closed by universal joints", 3);
+    check_kind(STEWART_FEET, 2, "Stewart platforms closed by universal joints", 2);
     check_kind(REVERSED, 1, "platforms on reversed balls", 3);
     check_kind(PLANE, 1, "a platform in a plane", 3);
     check_kind(PLANE, 2, "platforms in a plane", 3);
     check_kind(PLANE_HALVES, 1, "a platform in a plane, halves", 3);
     check_kind(PLANE_HALVES, 3, "platforms in a plane, halves", 2);
+}
+
+// Of hinges and sliders, which are in the tree however the loops are closed: coordinates, speeds and accelerations.
+static int rates_of_sliders(const lwt_run *r, double (*to)[3])
+{
+    const lw_model *model = r->model;
+    double *xdot = lwt_vector(r->work->layout.nx), min;
+    int n = 0;
+    assert_true(by_clusters(r, 1, NULL, xdot, &min));
+    for (int j = 0; j < model->njoint; j++) {
+        const lwi_joint *joint = &model->joint[j];
+        if (joint->type->nv != 1) continue;
+        const lwi_node *node = &model->node[joint->node];
+        to[n][0] = r->x[node->iq];
+        to[n][1] = xdot[node->iq];
+        to[n++][2] = xdot[model->tree_nq + node->iv];
+    }
+    free(xdot);
+    return n;
+}
+
+// The same motion, whichever joints close the loops, and with the bodies of universal joints exchanged.
+static void cuts_do_not_matter(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 2; kind++) {
+        double one[8][3], other[8][3];
+        lwi_snapshot now;
+        lwi_arena arena;
+        lwi_arena_init(&arena, NULL);
+        for (int at = 0; at < NCROSSES; at++) {
+            uint64_t seed = 31 + (uint64_t)kind;
+            site s = new_site(&seed, false);
+            if (kind)
+                stewart_closed(&s, 0, false, (lwt_crosses)at);
+            else
+                delta_on_crosses(&s, 0, (lwt_crosses)at);
+            lw_model *model = lwt_model(s.b);
+            lwt_run r = at ? lwt_run_from(model, RCR, &now) : drop(model, 1);
+            if (at == 0) {
+                step_on(&r, 60, NULL);
+                lwt_observe(r.work, r.t, r.x, NULL, &arena, &now);
+            }
+            const int n = rates_of_sliders(&r, at ? other : one);
+            assert_int_equal(n, kind ? 6 : 3);
+            const double off = at ? difference(3 * n, one[0], other[0]) : 0;
+            print_message("robot %d closed at %d: %.1e\n", kind, at, off);
+            assert_true(off < TOLERANCE);
+            lwt_run_end(&r);
+            lw_model_destroy(model);
+        }
+        lwi_arena_free(&arena);
+    }
 }
 
 // ---------------------------------------------------------------------------------------- limits
@@ -161,7 +220,8 @@ static void segments_conserve_energy(void **state)
     static const struct {
         lwt_kind kind;
         int steps;
-    } cases[] = {{LADDER, 400}, {FOUR_BARS, 400}, {DELTA, 200}, {STEWART, 100}, {PLANE, 100}};
+    } cases[] = {{LADDER, 400}, {FOUR_BARS, 400}, {DELTA, 200},         {STEWART, 100},
+                 {PLANE, 100},  {CROSSES, 200},   {DELTA_CROSSES, 200}, {STEWART_FEET, 50}};
     (void)state;
     for (int k = 0; k < LWI_COUNT(cases); k++) {
         uint64_t seed = 11;
@@ -315,6 +375,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clusters_agree),
         cmocka_unit_test(coupled_loops_agree),
+        cmocka_unit_test(cuts_do_not_matter),
         cmocka_unit_test(flat_clusters_are_left_to_the_elimination),
         cmocka_unit_test(inertias_are_reduced_on_demand),
         cmocka_unit_test(ranks_choose_as_choices),

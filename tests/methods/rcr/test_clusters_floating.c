@@ -22,7 +22,10 @@ static void clusters_agree(void **state)
                  {MIXED, 1, "mixed shapes"},
                  {DELTA, 1, "a Delta robot"},
                  {REVERSED, 1, "platforms on reversed balls"},
-                 {PLANE, 2, "platforms in a plane"}};
+                 {PLANE, 2, "platforms in a plane"},
+                 {CROSSES, 2, "universal joints"},
+                 {DELTA_CROSSES, 1, "a Delta robot on universal joints"},
+                 {STEWART_FEET, 1, "a platform on universal joints"}};
     (void)state;
     for (int base = FLOATING; base < NBASE; base++)
         for (int c = 0; c < LWI_COUNT(cases); c++) {

@@ -45,7 +45,8 @@ static void forces_at_points_agree(void **state)
                  {BALLS, 2, "balls"},         {TREE, 4, "tree of clusters"},
                  {MIXED, 2, "mixed"},         {DELTA, 1, "a Delta robot"},
                  {STEWART, 1, "a platform"},  {REVERSED, 1, "reversed balls"},
-                 {PLANE, 2, "in a plane"},    {PLANE_HALVES, 1, "in a plane, halves"}};
+                 {PLANE, 2, "in a plane"},    {PLANE_HALVES, 1, "in a plane, halves"},
+                 {CROSSES, 2, "crosses"},     {STEWART_FEET, 1, "a platform on crosses"}};
     (void)state;
     for (int c = 0; c < LWI_COUNT(cases); c++) {
         findings worst = {0};

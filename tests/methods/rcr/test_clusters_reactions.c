@@ -73,7 +73,7 @@ static void all_loops_agree(void **state)
     } cases[] = {{FOUR_BARS, 1, "a four-bar"},   {FOUR_BARS, 7, "four-bars"},
                  {CRANK_SLIDERS, 3, "sliders"},  {LADDER, 5, "a ladder"},
                  {SARRUS, 2, "Sarrus linkages"}, {TREE, 4, "a tree"},
-                 {MIXED, 1, "mixed shapes"}};
+                 {MIXED, 1, "mixed shapes"},     {CROSSES, 2, "universal joints"}};
     (void)state;
     for (int base = GROUND; base < NBASE; base++)
         for (int c = 0; c < LWI_COUNT(cases); c++) {

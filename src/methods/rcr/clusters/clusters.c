@@ -22,14 +22,21 @@ typedef lwi_cluster_scratch scratch;
 
 // ------------------------------------------------------------------------------------------ create
 
+// LWI_CLUSTER_BALL, ...; -1: another joint.
+static int kind_of(const lwi_joint_type *type)
+{
+    if (lwi_joint_is_ball(type)) return LWI_CLUSTER_BALL;
+    if (lwi_joint_is_hinge(type)) return LWI_CLUSTER_HINGE;
+    if (lwi_joint_is_universal(type)) return LWI_CLUSTER_UNIVERSAL;
+    return lwi_joint_is_rigid(type) ? LWI_CLUSTER_FIXED : -1;
+}
+
 static bool can_have_clusters(const lw_model *model)
 {
     if (model->nloop + model->ncoupling == 0) return false;
     for (int i = 0; i < model->nloop; i++) {
         const lwi_joint *joint = &model->joint[model->loop[i]];
-        const lwi_joint_type *type = joint->type;
-        if (!lwi_joint_is_hinge(type) && !lwi_joint_is_ball(type) && !lwi_joint_is_rigid(type))
-            return false;
+        if (kind_of(joint->type) < 0) return false;
         if (joint->mount.present || joint->ndriven > 0) return false;
     }
     return true;
@@ -100,10 +107,9 @@ static void scatter(const lwi_clusters *c, const lwi_cluster_loop *loop, lwi_k_f
     }
 }
 
-// Effect of a unit of the coordinate of a part on the rows of the loop's joint at P with axes x, y.
-static void scattered_column(const lwi_cluster_loop *loop, const lwi_k_part *part,
-                             const lwi_k_frame *at, const double P[3], const double *x,
-                             const double *y, double w[6])
+// Effect of a unit of the coordinate of a part on the rows of the loop's joint at P: rotations about n axes.
+static void scattered_column(const lwi_k_part *part, const lwi_k_frame *at, const double P[3],
+                             int n, const double (*about)[3], double w[6])
 {
     const double axis[3] = {at->R[2], at->R[5], at->R[8]};
     double arm[3];
@@ -112,29 +118,39 @@ static void scattered_column(const lwi_cluster_loop *loop, const lwi_k_part *par
     if (part->turn != 0) {
         v3_sub(arm, P, at->r);
         v3_cross_add(w, axis, arm);
-        if (loop->rigid) v3_copy(w + 3, axis);
-        if (loop->pin) w[3] = v3_dot(axis, x), w[4] = v3_dot(axis, y);
+        for (int i = 0; i < n; i++) w[3 + i] = v3_dot(axis, about[i]);
     }
 }
 
 // The largest rank of the rows of a loop: that away from special positions, where it need not be closed.
 static int largest_rank(const lwi_clusters *c, const lwi_cluster_loop *loop)
 {
-    lwi_k_frame at[LWI_CLUSTER_LOOP], end = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
-    double P[3], z[3], x[3], y[3], q[6][6];
+    static const int rotations[] = {[LWI_CLUSTER_BALL] = 0,
+                                    [LWI_CLUSTER_HINGE] = 2,
+                                    [LWI_CLUSTER_FIXED] = 3,
+                                    [LWI_CLUSTER_UNIVERSAL] = 1};
+    lwi_k_frame at[LWI_CLUSTER_LOOP], end[2] = {{.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}}};
+    double P[3], z[3], about[3][3], q[6][6]; // x, y, z
     int rank = 0;
+    end[1] = end[0];
     scatter(c, loop, at);
     for (int i = 0; i < loop->n; i++)
-        if (loop->part[i] == loop->end[1]) end = at[i];
-    m3_mul_v(P, end.R, loop->P[1]);
-    v3_add(P, P, end.r);
-    m3_mul_v(z, end.R, loop->z[1]);
-    m3_mul_v(x, end.R, loop->x[1]);
-    v3_cross(y, z, x);
+        for (int s = 0; s < 2; s++)
+            if (loop->part[i] == loop->end[s]) end[s] = at[i];
+    m3_mul_v(P, end[1].R, loop->P[1]);
+    v3_add(P, P, end[1].r);
+    m3_mul_v(about[2], end[1].R, loop->z[1]);
+    m3_mul_v(about[0], end[1].R, loop->x[1]);
+    v3_cross(about[1], about[2], about[0]);
+    if (loop->kind == LWI_CLUSTER_UNIVERSAL) { // about the normal of its axes
+        m3_mul_v(z, end[0].R, loop->z[0]);
+        v3_cross(about[0], z, (const double[3]){about[0][0], about[0][1], about[0][2]});
+    }
     for (int i = 0; i < loop->n && rank < 6; i++) {
         double w[6];
         if (!loop->side[i]) continue;
-        scattered_column(loop, &c->parts.part[loop->part[i]], &at[i], P, x, y, w);
+        scattered_column(&c->parts.part[loop->part[i]], &at[i], P, rotations[loop->kind],
+                         (const double(*)[3])about, w);
         const double whole = sqrt(v6_dot(w, w));
         for (int k = 0; k < rank; k++) v6_axpy(w, -v6_dot(w, q[k]), q[k]);
         const double size = sqrt(v6_dot(w, w));
@@ -149,8 +165,7 @@ static bool set_loop(const lw_model *model, const lwi_clusters *c, int i, lwi_cl
 {
     const lwi_k_parts *parts = &c->parts;
     const lwi_joint *joint = &model->joint[model->loop[i]];
-    loop->pin = lwi_joint_is_hinge(joint->type);
-    loop->rigid = lwi_joint_is_rigid(joint->type);
+    loop->kind = kind_of(joint->type);
     loop->coupling = -1;
     for (int s = 0; s < 2; s++) {
         const int k = model->body_node[s ? joint->body2 : joint->body1];
@@ -218,6 +233,7 @@ static lwi_cluster_shape widest(const lwi_clusters *c, int nstep, int nclosing)
                                .nx = half < LWI_CLUSTER_KNOWN ? half : LWI_CLUSTER_KNOWN,
                                .ny = half < LWI_CLUSTER_DEPENDENT ? half : LWI_CLUSTER_DEPENDENT,
                                .nclosing = nclosing,
+                               .nrate = 2 * nclosing,
                                .floats = c->nbase > 0};
 }
 

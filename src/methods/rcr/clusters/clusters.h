@@ -46,8 +46,8 @@
  *  of the steps of one loop. */
 enum {
     LWI_CLUSTER_KNOWN = 7,
-    LWI_CLUSTER_DEPENDENT = 18,
-    LWI_CLUSTER_STEPS = 24,
+    LWI_CLUSTER_DEPENDENT = 20,
+    LWI_CLUSTER_STEPS = 26,
     LWI_CLUSTER_CLOSINGS = 6,
     LWI_CLUSTER_LOOP = 16
 };
@@ -59,6 +59,9 @@ enum {
 /** The same of loops that determine their speeds together: columns of several loops enclose smaller angles where no loop
  *  is close to a singular position. */
 #define LWI_CLUSTER_COUPLED_PIVOT 1e-4
+
+/** Kinds of joints that close loops. */
+enum { LWI_CLUSTER_BALL, LWI_CLUSTER_HINGE, LWI_CLUSTER_FIXED, LWI_CLUSTER_UNIVERSAL };
 
 /** Orientation of a step's frame relative to its parent's, before its own motion. */
 enum { LWI_CLUSTER_SAME, LWI_CLUSTER_SQUARE, LWI_CLUSTER_ANY };
@@ -72,7 +75,7 @@ typedef struct lwi_cluster_step {
     int8_t body;                ///< index among the cluster's bodies; -1: none
     bool turn, slide;
     bool has_offset; ///< its origin differs from the parent's
-    uint8_t oblique; ///< bit g: its axis is not parallel to that of closing joint g
+    uint8_t oblique; ///< bit g: its rotation is in the rows of closing joint g
     int8_t
         ball; ///< 1, 2, 3: of a ball, about this axis of the body; -1, -2, -3: of its parent, backwards; 0: about its z axis
     uint8_t moved_by;   ///< bit j: moves with x_j
@@ -81,14 +84,14 @@ typedef struct lwi_cluster_step {
 
 /** A joint that closes a cluster. */
 typedef struct lwi_cluster_closing {
-    bool pin;   ///< a revolute joint, or
-    bool rigid; ///< a fixed one; else a spherical one
+    int8_t kind; ///< LWI_CLUSTER_BALL, ...
     bool
         at_rest; ///< its points meet along axes at rest: each body has its own (lwi_cut_use_axes_at_rest)
     bool along;                     ///< its axis is the z axis of the frame of its body 2
     int8_t close[2];                ///< steps that carry its body 1, 2; -1: the base
     uint8_t n, ny;                  ///< steps between its bodies, of these dependent ones
     uint8_t first;                  ///< of its levers in the block
+    uint8_t rate;                   ///< first of its rates in the block
     uint8_t path[LWI_CLUSTER_LOOP]; ///< [n] these steps, the dependent ones first
 } lwi_cluster_closing;
 
@@ -96,6 +99,7 @@ typedef struct lwi_cluster_closing {
 typedef struct lwi_cluster_shape {
     int nx, na, ny, nstep, nbody;
     int nclosing; ///< joints that close it
+    int nrate;    ///< rates of their coordinates: one of a hinge, two of a universal joint
     bool planar;  ///< all axes are parallel
     bool floats;  ///< its base is a floating body, else the ground
     lwi_cluster_closing closing[LWI_CLUSTER_CLOSINGS];
@@ -119,15 +123,16 @@ typedef struct lwi_cluster_constants {
     lwi_lanes minus_gravity[3]; ///< base axes; 0 if the base floats (its motion includes gravity)
 } lwi_cluster_constants;
 
-/** Constants of a closing joint: point and axis in the frames of body 1 and 2; of a fixed joint also an axis at a right
- *  angle to z. */
+/** Constants of a closing joint: point and axes z, x in the frames of body 1 and 2.  A hinge rotates about z, a universal
+ *  joint about z of body 1 and x of body 2. */
 typedef struct lwi_cluster_ends {
     lwi_lanes P[2][3], z[2][3], x[2][3];
 } lwi_cluster_ends;
 
-/** A closing joint at a state: closing points of bodies 1, 2 and axis, base axes. */
+/** A closing joint at a state: closing points of bodies 1, 2 and axis, base axes; of a universal joint its two axes and as z
+ *  their normal z1 x x2. */
 typedef struct lwi_cluster_closed {
-    lwi_lanes P[2][3], z[3];
+    lwi_lanes P[2][3], z[3], axis[2][3];
 } lwi_cluster_closed;
 
 /** A step at a state; base axes. */
@@ -161,7 +166,7 @@ typedef struct lwi_cluster_block {
     int variant;                                ///< index of its shape in shapes.h; -1: any shape
     int count;                                  ///< clusters; other lanes repeat the first
     int32_t (*iq)[LWI_LANES], (*iv)[LWI_LANES]; ///< [nz] indices into q, and into v, tau
-    /** [nclosing][LWI_LANES] index of the rate of the closing joint's coordinate in xdot; -1: none */
+    /** [nrate][LWI_LANES] index of the rate of a closing joint's coordinate in xdot */
     int32_t (*rate_at)[LWI_LANES];
     const lwi_cluster_link *link; ///< [nstep]
     const lwi_cluster_constants *constants;
@@ -176,7 +181,7 @@ typedef struct lwi_cluster_block {
     lwi_cluster_closed *closed; ///< [nclosing]
     lwi_lanes *K, *k;           ///< [ny][nx], [ny]
     lwi_lanes *M, *f;           ///< [nx (nx + 1) / 2] lower triangle, [nx]
-    lwi_lanes *rate;            ///< [nclosing] speeds of the closing joints
+    lwi_lanes *rate;            ///< [nrate] speeds of the closing joints
     // if the base floats
     const double *base_motion; ///< of all bases
     int32_t *at_base_motion;   ///< [LWI_LANES] offset of the lane's base in base_motion
@@ -254,17 +259,17 @@ typedef struct lwi_cluster_rotor {
     int cluster, z; ///< the cluster that introduces the coordinate, index in z
 } lwi_cluster_rotor;
 
-/** A loop: a revolute, spherical or fixed joint, or a coupling, and the parts between its bodies and the
+/** A loop: a revolute, universal, spherical or fixed joint, or a coupling, and the parts between its bodies and the
  *  base. */
 typedef struct lwi_cluster_loop {
     int end[2];                       ///< parts with its bodies 1, 2; -1: the ground
     double P[2][3], z[2][3], x[2][3]; ///< centres and axes of F1, F2 in the frames of the parts
-    bool pin, rigid;
-    int coupling; ///< index of the coupling that closes it; -1: a joint does
-    int rate_at;
-    int n, part[LWI_CLUSTER_LOOP]; ///< parents first
-    int8_t side[LWI_CLUSTER_LOOP]; ///< as lwi_cluster_step
-    int rank;                      ///< most independent rows that it can have
+    int kind;                         ///< of the joint that closes it: LWI_CLUSTER_BALL, ...
+    int coupling;                     ///< index of the coupling that closes it; -1: a joint does
+    int rate_at;                      ///< index of its first coordinate's rate in xdot
+    int n, part[LWI_CLUSTER_LOOP];    ///< parents first
+    int8_t side[LWI_CLUSTER_LOOP];    ///< as lwi_cluster_step
+    int rank;                         ///< most independent rows that it can have
 } lwi_cluster_loop;
 
 /** A floating body, or one on a spherical joint at the ground, with clusters on it.  Base axes: those of its link,
@@ -333,7 +338,7 @@ typedef struct lwi_clusters {
 /** Structure and memory.
  *  @param length   of the mechanism [m]
  *  @param scale    [tree_nv] size of the motion of a unit speed
- *  @param rate_at  [model nloop] index of the rate of each cut joint in xdot, -1: none
+ *  @param rate_at  [model nloop] index of the first rate of each cut joint in xdot, -1: none
  *  @param needed   [nnode] nodes that get attached bodies
  *  @param dependent  number of dependent speeds of every partition
  *  @param clusters out; NULL if the model has joints or closures without cluster

@@ -79,7 +79,8 @@ lw_status lwi_rcr_clusters_create(lwi_work *work, lwi_rcr_clusters **out)
     for (int i = 0, k = 0; i < model->nloop; i++) { // joints in increasing order, in both lists
         rate_at[i] = -1;
         for (; k < d->auxiliary.n && d->auxiliary.item[k].joint <= model->loop[i]; k++)
-            if (d->auxiliary.item[k].joint == model->loop[i]) rate_at[i] = d->auxiliary.at + k;
+            if (d->auxiliary.item[k].joint == model->loop[i] && rate_at[i] < 0)
+                rate_at[i] = d->auxiliary.at + k;
     }
     clusters->kernels = kernels;
     LWI_ASSERT(kernels->place && kernels->gap2 && kernels->offsets && kernels->speeds &&
@@ -200,9 +201,8 @@ static void other_rates(const lwi_rcr_work *d, const lwi_clusters *c, double dri
 {
     for (int i = 0; i < c->nblock; i++) {
         const lwi_cluster_block *b = &c->block[i];
-        for (int g = 0; g < b->shape->nclosing; g++)
-            for (int l = 0; l < b->count && b->rate_at[g][0] >= 0; l++)
-                xdot[b->rate_at[g][l]] = b->rate[g][l];
+        for (int k = 0; k < b->shape->nrate; k++)
+            for (int l = 0; l < b->count; l++) xdot[b->rate_at[k][l]] = b->rate[k][l];
     }
     if (d->auxiliary.at_work >= 0) xdot[d->auxiliary.at_work] = d->tree.power + drives;
 }

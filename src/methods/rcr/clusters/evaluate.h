@@ -6,8 +6,8 @@
 
 typedef struct lwi_rcr_clusters lwi_rcr_clusters;
 
-/** Clusters of the model prepared in work->data.  NULL if it has none: clusters need loops closed by revolute or
- *  spherical joints or couplings that are not driven, rotational and translational joints in the tree (which may be
+/** Clusters of the model prepared in work->data.  NULL if it has none: clusters need loops closed by revolute, universal,
+ *  spherical or fixed joints or couplings that are not driven, rotational and translational joints in the tree (which may be
  *  driven), and no moving mounts.
  *  @return LW_ERR_MEMORY */
 lw_status lwi_rcr_clusters_create(lwi_work *work, lwi_rcr_clusters **clusters);

@@ -6,7 +6,7 @@
 #include "kinematics/tree_state.h"
 
 enum {
-    LWI_LOOP_ROWS = 5,  ///< of a hinge; a ball has the first three
+    LWI_LOOP_ROWS = 5,  ///< of a hinge; a universal joint has the first four, a ball three
     LWI_LOOP_NULLS = 3, ///< most redundant rows of a loop: one block
 };
 

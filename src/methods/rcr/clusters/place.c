@@ -27,8 +27,7 @@ static size_t lanes_of(const lwi_cluster_shape *s)
 {
     const size_t nx = (size_t)s->nx, ny = (size_t)s->ny;
     const size_t floating = s->floats ? 6 * nx + LWI_CLUSTER_SPATIAL + 6 : 0;
-    return ny * (ny + 1) / 2 + ny * nx + ny + nx * (nx + 1) / 2 + nx + (size_t)s->nclosing +
-           floating;
+    return ny * (ny + 1) / 2 + ny * nx + ny + nx * (nx + 1) / 2 + nx + (size_t)s->nrate + floating;
 }
 
 static size_t levers_of(const lwi_cluster_shape *s)
@@ -40,12 +39,12 @@ static size_t levers_of(const lwi_cluster_shape *s)
 
 size_t lwi_clusters_block_bytes(const lwi_cluster_shape *s)
 {
-    const size_t nz = (size_t)s->nstep, nclosing = (size_t)s->nclosing;
+    const size_t nz = (size_t)s->nstep, nclosing = (size_t)s->nclosing, nrate = (size_t)s->nrate;
     return nz * (sizeof(lwi_cluster_link) + sizeof(lwi_cluster_pose) + 2 * sizeof(lwi_lanes)) +
            levers_of(s) * sizeof(lwi_lanes[3]) +
            nclosing * (sizeof(lwi_cluster_ends) + sizeof(lwi_cluster_closed)) +
            sizeof(lwi_cluster_constants) + (size_t)(s->nbody * s->nx) * sizeof(lwi_cluster_column) +
-           (2 * nz + 1 + nclosing) * sizeof(int32_t[LWI_LANES]) + lanes_of(s) * sizeof(lwi_lanes) +
+           (2 * nz + 1 + nrate) * sizeof(int32_t[LWI_LANES]) + lanes_of(s) * sizeof(lwi_lanes) +
            64 * 15;
 }
 
@@ -194,8 +193,9 @@ static void close_loop(const lwi_clusters *c, draft *d, int g, lwi_cluster_draft
     lwi_cluster_closing *to = &s->closing[g];
     const lwi_cluster_loop *loop = d->loop[g];
     bool along[2];
-    to->pin = loop->pin;
-    to->rigid = loop->rigid;
+    to->kind = (int8_t)loop->kind;
+    to->rate = (uint8_t)s->nrate;
+    s->nrate += loop->kind == LWI_CLUSTER_UNIVERSAL ? 2 : loop->kind == LWI_CLUSTER_HINGE;
     for (int side = 0; side < 2; side++) {
         lwi_k_frame back;
         const int p = step_of(d, loop->end[side]);
@@ -211,15 +211,16 @@ static void close_loop(const lwi_clusters *c, draft *d, int g, lwi_cluster_draft
         along[side] = hypot(at->z[side][0], at->z[side][1]) <= lwi_clusters_parallel;
     }
     to->along = along[1];
-    to->at_rest = loop->rigid && d->on < 0;
+    to->at_rest = loop->kind == LWI_CLUSTER_FIXED && d->on < 0;
     for (int i = 0; i < loop->n; i++) to->at_rest = to->at_rest && loop->side[i];
-    s->planar = s->planar && !loop->rigid && (along[1] || !loop->pin);
+    s->planar = s->planar &&
+                (loop->kind == LWI_CLUSTER_BALL || (loop->kind == LWI_CLUSTER_HINGE && along[1]));
     for (int i = 0; i < d->n; i++) {
         lwi_cluster_step *step = &s->step[i];
         const int side = lwi_clusters_side(loop, d->part[i]);
         step->side[g] = (int8_t)side;
-        if (!side || !step->turn) continue;
-        if (loop->rigid || (loop->pin && !is_parallel(d, g, i, along))) {
+        if (!side || !step->turn || loop->kind == LWI_CLUSTER_BALL) continue;
+        if (loop->kind != LWI_CLUSTER_HINGE || !is_parallel(d, g, i, along)) {
             step->oblique = (uint8_t)(step->oblique | 1u << g);
             s->planar = false;
         }
@@ -297,7 +298,9 @@ static void set_lane(const lwi_clusters *c, const draft *d, const lwi_cluster *c
     for (int k = 0; k < 3; k++) constants->minus_gravity[k][l] = d->on < 0 ? -gravity[k] : 0;
     for (int g = 0; g < d->shape.nclosing; g++) {
         lwi_cluster_ends *ends = (lwi_cluster_ends *)&b->ends[g];
-        b->rate_at[g][l] = d->loop[g]->rate_at;
+        const int rate = d->shape.closing[g].rate;
+        const int end = g + 1 < d->shape.nclosing ? d->shape.closing[g + 1].rate : d->shape.nrate;
+        for (int i = rate; i < end; i++) b->rate_at[i][l] = d->loop[g]->rate_at + i - rate;
         for (int k = 0; k < 6; k++) {
             ends->P[k / 3][k % 3][l] = at[g].P[k / 3][k % 3];
             ends->z[k / 3][k % 3][l] = at[g].z[k / 3][k % 3];
@@ -319,7 +322,7 @@ static void set_lane(const lwi_clusters *c, const draft *d, const lwi_cluster *c
 static bool create_block(lwi_clusters *c, const lwi_cluster_shape *s, lwi_cluster_block *b)
 {
     const size_t nx = (size_t)s->nx, ny = (size_t)s->ny, nz = (size_t)s->nstep;
-    const size_t nclosing = (size_t)s->nclosing;
+    const size_t nclosing = (size_t)s->nclosing, nrate = (size_t)s->nrate;
     *b = (lwi_cluster_block){.shape = s, .variant = -1, .base = -1};
     for (int i = 0; i < LWI_COUNT(lwi_cluster_shapes); i++)
         if (memcmp(lwi_cluster_shapes[i], s, sizeof *s) == 0) b->variant = i;
@@ -334,7 +337,7 @@ static bool create_block(lwi_clusters *c, const lwi_cluster_shape *s, lwi_cluste
     b->column = lwi_clusters_push(c, (size_t)s->nbody * nx, sizeof *b->column);
     b->iq = lwi_clusters_push(c, nz, sizeof *b->iq);
     b->iv = lwi_clusters_push(c, nz, sizeof *b->iv);
-    b->rate_at = lwi_clusters_push(c, nclosing, sizeof *b->rate_at);
+    b->rate_at = lwi_clusters_push(c, nrate, sizeof *b->rate_at);
     b->at_base_motion = lwi_clusters_push(c, LWI_LANES, sizeof *b->at_base_motion);
     lwi_lanes *all = lwi_clusters_push(c, lanes_of(s), sizeof *all);
     if (!b->link || !b->constants || !b->size || !b->inverse || !b->ends || !b->closed ||
@@ -346,7 +349,7 @@ static bool create_block(lwi_clusters *c, const lwi_cluster_shape *s, lwi_cluste
     b->k = all, all += ny;
     b->M = all, all += nx * (nx + 1) / 2;
     b->f = all, all += nx;
-    b->rate = all, all += nclosing;
+    b->rate = all, all += nrate;
     if (!s->floats) return true;
     b->base_motion = c->base_motion[0].w;
     b->B = all, all += 6 * nx;

@@ -298,7 +298,7 @@ static bool list_coordinates(lwi_cluster_reactions *r, const lwi_clusters *c,
                     .node = r->step[s].node, .column = j, .side = (float)r->step[s].side};
     LWI_ASSERT(r->first_coordinate[i] + n == r->first_coordinate[i + 1]);
     r->dependent[i] = m;
-    r->rows[i] = lwi_joint_is_hinge(model->joint[model->loop[i]].type) ? ROWS : 3;
+    r->rows[i] = model->joint[model->loop[i]].type->nc;
     r->n[i] = r->rows[i] - m;
     return r->n[i] >= 0 && r->n[i] <= NULLS;
 }

@@ -9,8 +9,9 @@
 //     p.:  velocity of P / length      (axes at rest: of the point of body 2 less that of body 1)
 //     s.:  z x (z x angular velocity)  (revolute joints)
 //     s.:  angular velocity            (fixed joints)
+//     s.:  n (n . angular velocity)    (universal joints, n = z1 x x2)
 //
-// Five, three or six of them are independent, written as six or three: only W'W enters, its sum over the closing joints.
+// Five, three, six or four of them are independent, written as six or three: only W'W enters, its sum over the closing joints.
 // Coordinates of one loop alone come first, so the factor of W'W has their blocks on its diagonal: the elimination loop by
 // loop, before the few coordinates that loops share.
 //
@@ -210,6 +211,19 @@ static INLINE mask NAME(cluster_poses)(const lwi_cluster_block *b, const double 
 
 // --------------------------------------------------------------------------------------- closure
 
+// A direction of body 1 or 2 of loop g.
+static INLINE void NAME(cluster_direction)(const lwi_cluster_block *b, int g, int side,
+                                           const lwi_lanes *own, real *x, int l)
+{
+    const int n = b->shape->closing[g].close[side];
+    real R[9], of[3];
+    NAME(cluster_load)(of, own, 3, l);
+    for (int i = 0; i < 3; i++) x[i] = of[i];
+    if (n < 0) return;
+    NAME(cluster_load)(R, b->pose[n].R, 9, l);
+    NAME(cluster_rotate)(x, R, of);
+}
+
 // Closing point P and axis z of body 1 or 2 of loop g.
 // along  the axis is the z axis of the body's frame
 static INLINE void NAME(cluster_end)(const lwi_cluster_block *b, int g, int side, bool along,
@@ -231,6 +245,16 @@ static INLINE void NAME(cluster_end)(const lwi_cluster_block *b, int g, int side
     for (int i = 0; i < 3; i++) z[i] = x[i];
 }
 
+// Axes of a universal joint, z of body 1 and x of body 2, and their normal, about which its bodies cannot rotate against
+// each other.
+static INLINE void NAME(cluster_universal)(const lwi_cluster_block *b, int g, real (*axis)[3],
+                                           real *normal, int l)
+{
+    NAME(cluster_direction)(b, g, 0, b->ends[g].z[0], axis[0], l);
+    NAME(cluster_direction)(b, g, 1, b->ends[g].x[1], axis[1], l);
+    NAME(cluster_cross)(normal, axis[0], axis[1]);
+}
+
 // Closing points, and their velocities for a unit of each coordinate: columns of W.
 static INLINE void NAME(cluster_levers)(const lwi_cluster_block *b, int g, int l)
 {
@@ -240,6 +264,11 @@ static INLINE void NAME(cluster_levers)(const lwi_cluster_block *b, int g, int l
     if (at_rest) NAME(cluster_end)(b, g, 0, false, P[0], z, l);
     NAME(cluster_end)(b, g, 1, closing->along, P[1], z, l);
     for (int i = 0; i < 3 && !at_rest; i++) P[0][i] = P[1][i];
+    if (closing->kind == LWI_CLUSTER_UNIVERSAL) {
+        real axis[2][3];
+        NAME(cluster_universal)(b, g, axis, z, l);
+        NAME(cluster_store)(b->closed[g].axis[0], axis[0], 6, l);
+    }
     NAME(cluster_store)(b->closed[g].P[0], P[0], 6, l);
     NAME(cluster_store)(b->closed[g].z, z, 3, l);
     for (int k = 0; k < closing->n; k++) {
@@ -258,7 +287,8 @@ static INLINE void NAME(cluster_levers)(const lwi_cluster_block *b, int g, int l
     }
 }
 
-// Axis t of an oblique step in loop g, signed by branch, in a loop closed by a hinge without its component along z.
+// Axis t of an oblique step in loop g, signed by branch, in a loop closed by a hinge without its component along z, by a
+// universal joint only that along the normal.
 static INLINE bool NAME(cluster_oblique)(real *t, const lwi_cluster_block *b, int g, int n, int l)
 {
     const lwi_cluster_step *step = &b->shape->step[n];
@@ -267,14 +297,15 @@ static INLINE bool NAME(cluster_oblique)(real *t, const lwi_cluster_block *b, in
     for (int i = 0; i < 3; i++) t[i] = NAME(splat)(0);
     if (!(step->oblique >> g & 1)) return false;
     NAME(cluster_axis)(t, b, n, l);
-    if (b->shape->closing[g].rigid) {
+    if (b->shape->closing[g].kind == LWI_CLUSTER_FIXED) {
         for (int i = 0; i < 3 && side < 0; i++) t[i] = -t[i];
         return true;
     }
     NAME(cluster_load)(z, b->closed[g].z, 3, l);
     const real part = NAME(cluster_dot)(z, t);
+    const bool normal = b->shape->closing[g].kind == LWI_CLUSTER_UNIVERSAL;
     for (int i = 0; i < 3; i++) {
-        const real x = NMAD(part, z[i], t[i]);
+        const real x = normal ? part * z[i] : NMAD(part, z[i], t[i]);
         t[i] = side > 0 ? x : -x;
     }
     return true;
@@ -317,7 +348,7 @@ static INLINE void NAME(cluster_products)(const lwi_cluster_block *b, int g, boo
     const lwi_cluster_shape *s = b->shape;
     const lwi_cluster_closing *closing = &s->closing[g];
     const lwi_lanes(*lever)[3] = (const lwi_lanes(*)[3])b->lever + closing->first;
-    const bool turns = !planar && (closing->pin || closing->rigid);
+    const bool turns = !planar && closing->kind != LWI_CLUSTER_BALL;
     real axis[LWI_CLUSTER_LOOP][3];
     const real *t[LWI_CLUSTER_LOOP];
     for (int k = 0; k < closing->n; k++)
@@ -340,7 +371,7 @@ static INLINE void NAME(cluster_products)(const lwi_cluster_block *b, int g, boo
 static INLINE bool NAME(cluster_refines)(const lwi_cluster_shape *s)
 {
     bool turns = false;
-    for (int g = 0; g < s->nclosing; g++) turns = turns || s->closing[g].pin || s->closing[g].rigid;
+    for (int g = 0; g < s->nclosing; g++) turns = turns || s->closing[g].kind != LWI_CLUSTER_BALL;
     return turns && s->nclosing > 1;
 }
 
@@ -355,7 +386,7 @@ static INLINE void NAME(cluster_refine)(const lwi_cluster_block *b, real (*row)[
     for (int g = 0; g < s->nclosing; g++) {
         const lwi_cluster_closing *closing = &s->closing[g];
         const lwi_lanes(*lever)[3] = (const lwi_lanes(*)[3])b->lever + closing->first;
-        const bool turns = closing->pin || closing->rigid;
+        const bool turns = closing->kind != LWI_CLUSTER_BALL;
         real t[LWI_CLUSTER_LOOP][3], *r = row[g];
         for (int k = 0; k < closing->n; k++) {
             const int at = s->step[closing->path[k]].at;
@@ -641,9 +672,40 @@ static INLINE void NAME(cluster_at_closure)(const lwi_cluster_block *b, const lw
     NAME(cluster_cross_add)(a, motion->w, turn);
 }
 
+// Of a universal joint with the relative angular velocity h: its speeds, about z1 and x2, and the second derivative of
+// - z1.x2 along the normal, from that of the angular velocity al.
+static INLINE void NAME(cluster_universal_bias)(const lwi_cluster_block *b, int g, const real *n,
+                                                const real *h, real (*w)[3], real *al, int l)
+{
+    lwi_lanes *rate = b->rate + b->shape->closing[g].rate;
+    real axis[2][3], turn[2][3], more[3], two = NAME(splat)(2);
+    NAME(cluster_load)(axis[0], b->closed[g].axis[0], 6, l);
+    for (int side = 0; side < 2; side++) {
+        AT(rate[side]) = NAME(cluster_dot)(axis[side], h);
+        NAME(cluster_cross)(turn[side], w[side], axis[side]);
+    }
+    real sum = NAME(cluster_dot)(n, al);
+    LESS(sum, two, NAME(cluster_dot)(turn[0], turn[1]));
+    for (int side = 0; side < 2; side++) {
+        NAME(cluster_cross)(more, w[side], turn[side]);
+        sum -= NAME(cluster_dot)(more, axis[1 - side]);
+    }
+    for (int i = 0; i < 3; i++) al[i] = sum * n[i];
+}
+
+// Of a hinge.  With W qdot = 0 the angular velocity of body 2 relative to 1 is s z, so the part s w_2 x z of its derivative
+// al is due to the motion of z.
+static INLINE void NAME(cluster_hinge_bias)(const lwi_cluster_block *b, int g, const real *z,
+                                            real *h, const real *w, real *al, int l)
+{
+    const real rate = NAME(cluster_dot)(z, h);
+    AT(b->rate[b->shape->closing[g].rate]) = rate;
+    NAME(cluster_cross)(h, w, z);
+    for (int i = 0; i < 3; i++) LESS(al[i], rate, h[i]);
+}
+
 // Subtracts W_y'a from x, or sets x if the loop is the only one: rows g and their accelerations at zero x.., y..
-// [anderson2003, (55)]; and the joint's speed s.  With W qdot = 0 the angular velocity of body 2 relative to 1 is s z, so the part s w_2 x z of its
-// derivative is due to the motion of z; no part of it, if the joint is fixed.
+// [anderson2003, (55)]; and the joint's speeds.
 static INLINE void NAME(cluster_bias_of)(const lwi_cluster_block *b, int g,
                                          const NAME(cluster_motion) * base,
                                          const NAME(cluster_motion) * motion, real unit, real *x,
@@ -666,10 +728,8 @@ static INLINE void NAME(cluster_bias_of)(const lwi_cluster_block *b, int g,
     }
     NAME(cluster_load)(z, b->closed[g].z, 3, l);
     for (int i = 0; i < 3; i++) h[i] = w[1][i] - w[0][i];
-    const real rate = NAME(cluster_dot)(z, h);
-    AT(b->rate[g]) = rate;
-    NAME(cluster_cross)(h, w[1], z);
-    for (int i = 0; i < 3 && !closing->rigid; i++) LESS(al[i], rate, h[i]);
+    if (closing->kind == LWI_CLUSTER_HINGE) NAME(cluster_hinge_bias)(b, g, z, h, w[1], al, l);
+    if (closing->kind == LWI_CLUSTER_UNIVERSAL) NAME(cluster_universal_bias)(b, g, z, h, w, al, l);
     for (int i = 0; i < 3; i++) {
         row[i] = a[i], row[3 + i] = al[i];
         a[i] *= unit;
@@ -867,14 +927,7 @@ static INLINE real NAME(cluster_attitude)(const lwi_cluster_block *b, int g, rea
 {
     real x[2][3], y[2][3], more[3], far = NAME(splat)(0);
     for (int side = 0; side < 2; side++) {
-        const int n = b->shape->closing[g].close[side];
-        real R[9], own[3];
-        NAME(cluster_load)(x[side], b->ends[g].x[side], 3, l);
-        if (n >= 0) {
-            for (int i = 0; i < 3; i++) own[i] = x[side][i];
-            NAME(cluster_load)(R, b->pose[n].R, 9, l);
-            NAME(cluster_rotate)(x[side], R, own);
-        }
+        NAME(cluster_direction)(b, g, side, b->ends[g].x[side], x[side], l);
         NAME(cluster_cross)(y[side], z[side], x[side]);
     }
     NAME(cluster_cross)(turn, x[0], x[1]);
@@ -904,13 +957,20 @@ static real NAME(closing_gap)(const lwi_cluster_block *b, int g, int l)
     if (s->planar) P[0][2] = P[1][2] = NAME(splat)(0);
     for (int i = 0; i < 3; i++) x[i] = P[1][i] - P[0][i];
     real gap2 = NAME(cluster_dot)(x, x);
-    if (closing->rigid) {
+    if (closing->kind == LWI_CLUSTER_FIXED) {
         const real turn2 = NAME(cluster_attitude)(b, g, z, x, l);
         gap2 = NAME(select)(NAME(at_most)(turn2, gap2), gap2, turn2);
     }
-    if (s->planar || !closing->pin) return gap2;
-    NAME(cluster_cross)(x, z[0], z[1]);
-    const real sine2 = NAME(cluster_dot)(x, x);
+    real sine2 = NAME(splat)(0);
+    if (!s->planar && closing->kind == LWI_CLUSTER_HINGE) {
+        NAME(cluster_cross)(x, z[0], z[1]);
+        sine2 = NAME(cluster_dot)(x, x);
+    }
+    if (closing->kind == LWI_CLUSTER_UNIVERSAL) {
+        NAME(cluster_universal)(b, g, z, x, l);
+        sine2 = NAME(cluster_dot)(z[0], z[1]);
+        sine2 *= sine2;
+    }
     return NAME(select)(NAME(at_most)(sine2, gap2), gap2, sine2);
 }
 
@@ -946,7 +1006,8 @@ static bool clusters_gap2(const lwi_clusters *c, const double *q, double *gap2)
 }
 
 // Subtracts W_y'phi of loop g from x, or sets x if it is the only one, with phi the distance of the closing points and the
-// rotation between the closing axes, which may be opposite, or between the bodies of a fixed joint.
+// rotation between the closing axes, which may be opposite, between the bodies of a fixed joint, or about the normal of
+// the axes of a universal joint.
 static void NAME(closing_offset)(const lwi_cluster_block *b, int g, double unit, real *x, int l)
 {
     const lwi_cluster_shape *s = b->shape;
@@ -961,12 +1022,17 @@ static void NAME(closing_offset)(const lwi_cluster_block *b, int g, double unit,
     }
     if (s->planar) P[0][2] = P[1][2] = NAME(splat)(0);
     for (int i = 0; i < 3; i++) d[i] = scale * (P[1][i] - P[0][i]), turn[i] = NAME(splat)(0);
-    if (!s->planar && closing->pin) {
+    if (!s->planar && closing->kind == LWI_CLUSTER_HINGE) {
         const real side = NAME(cluster_dot)(z[0], z[1]);
         NAME(cluster_cross)(turn, z[0], z[1]);
         for (int i = 0; i < 3; i++) turn[i] *= side;
     }
-    if (closing->rigid) NAME(cluster_attitude)(b, g, z, turn, l);
+    if (closing->kind == LWI_CLUSTER_FIXED) NAME(cluster_attitude)(b, g, z, turn, l);
+    if (closing->kind == LWI_CLUSTER_UNIVERSAL) {
+        NAME(cluster_universal)(b, g, z, turn, l);
+        const real sine = NAME(cluster_dot)(z[0], z[1]);
+        for (int i = 0; i < 3; i++) turn[i] *= -sine;
+    }
     for (int k = 0; k < closing->ny; k++) {
         const lwi_lanes *p = b->lever[closing->first + k];
         const int n = closing->path[k], i = s->step[n].at - s->nx;

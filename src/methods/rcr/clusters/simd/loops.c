@@ -1,7 +1,8 @@
 // loops.c -- the rows of loops at a state: factors of W_y by reflectors, what each effort and each self-stress puts on the
 // closing joint; a lane is a loop (methods/rcr/clusters/reactions.c has the equations).
 //
-// Rows: forces along the axes of the world, for a hinge torques about the axes x, y of F2.  Of a ball the last two are zero.
+// Rows: forces along the axes of the world, for a hinge torques about the axes x, y of F2, for a universal joint one about
+// the normal of its axes.  Others are zero.
 //
 // Input: loops with equal numbers of rows, coordinates and steps, poses of nodes and bodies, S.  Output: lwi_loop_state.
 // Cost: constant per loop of a shape.
@@ -55,6 +56,23 @@ typedef struct frame {
     real end[3], x[3], y[3];
 } frame;
 
+// z1 x x2 of universal joints, from the axes R of body 2 and F2.
+static INLINE void load_normal(const lwi_loop_batch *b, const real *R, const real *F2, real *n)
+{
+    const double *body_R[WIDTH], *own[WIDTH];
+    real R1[9], F1[9], z[3], x[3];
+    for (int l = 0; l < WIDTH; l++) {
+        const lwi_joint *joint = &b->model->joint[b->joint[l]];
+        body_R[l] = b->tree->body_R[joint->body1];
+        own[l] = joint->R1;
+    }
+    from_rows(body_R, 9, R1);
+    from_rows(own, 9, F1);
+    turn3(z, R1, (const real[3]){F1[2], F1[5], F1[8]});
+    turn3(x, R, (const real[3]){F2[0], F2[3], F2[6]});
+    cross3(n, z, x);
+}
+
 static INLINE void load_frame(const lwi_loop_batch *b, frame *f)
 {
     const double *body_R[WIDTH], *body_r[WIDTH], *own[WIDTH];
@@ -77,6 +95,10 @@ static INLINE void load_frame(const lwi_loop_batch *b, frame *f)
     }
     to_rows(f->end, 3, end);
     if (b->rows == 3) return;
+    if (b->rows == 4) {
+        load_normal(b, R, F2, f->x);
+        return;
+    }
     const real x[3] = {F2[0], F2[3], F2[6]}, y[3] = {F2[1], F2[4], F2[7]};
     turn3(f->x, R, x);
     turn3(f->y, R, y);

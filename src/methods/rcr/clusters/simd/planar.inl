@@ -200,7 +200,7 @@ static INLINE void NAME(planar_bias)(const lwi_cluster_block *b, const NAME(plan
         }
         turn = side ? turn + motion[n].w : turn - motion[n].w;
     }
-    AT(b->rate[0]) = turn * AT(b->ends->z[1][2]);
+    if (s->nrate) AT(b->rate[0]) = turn * AT(b->ends->z[1][2]);
     for (int i = 0; i < 2; i++) g[i] *= unit;
     for (int k = 0; k < s->closing[0].ny; k++)
         x[s->step[s->closing[0].path[k]].at - s->nx] =
