@@ -17,7 +17,8 @@
 #define PATIENCE 10
 // With loose tolerances positions are projected if they are off by this part of the mechanism's length.
 #define FARTHEST 1e-3
-// Inconsistent redundant joints are never closed better than at the start: factor over its residual.
+// Inconsistent redundant joints are never closed better than at the start: factor over its residual, found where it is
+// needed first.
 #define ABOVE_START 3
 // Nor better than by this part of the mechanism's length.
 #define ROUND_OFF 1e-13
@@ -72,7 +73,7 @@ static void place_start(lwi_assembler *a)
     a->t = 0;
 }
 
-// The floor, found where it is needed first.
+// The floor.  Leaves the assembler at the start.
 static double find_floor(lwi_projection *p)
 {
     lwi_assembler *a = &p->assembler;
@@ -101,10 +102,14 @@ lw_status lwi_projection_create(const lwi_work *work, const lw_options *o, lwi_a
     p->limit = fmin(allowed, FARTHEST * p->assembler.length);
     p->limit = fmax(p->limit, ROUND_OFF * p->assembler.length);
     p->floor = NAN;
-    place_start(&p->assembler);
-    const double closed = lwi_assembler_residual(&p->assembler, false, NULL);
-    if (!(ABOVE_START * closed <= p->limit)) p->limit = fmax(p->limit, find_floor(p));
     return LW_OK;
+}
+
+// The limit of this mechanism: few starts are so open that it is above that of the tolerances, and few states are so far
+// off that it matters.
+static double find_limit(lwi_projection *p)
+{
+    return p->limit = fmax(p->limit, find_floor(p));
 }
 
 double lwi_sim_projection_limit(lw_sim *sim)
@@ -113,7 +118,7 @@ double lwi_sim_projection_limit(lw_sim *sim)
     const lwi_sine *last = &sim->crossing.last;
     if (!last->valid) return p->limit;
     const double s = last->sine / fmax(sqrt(sim->monitor.largest), last->sine);
-    return s < CLOSE ? fmin(p->limit, fmax(find_floor(p), s * s * p->limit)) : p->limit;
+    return s < CLOSE ? fmin(find_limit(p), fmax(find_floor(p), s * s * p->limit)) : p->limit;
 }
 
 lw_status lwi_projection_apply(lwi_projection *p, lwi_work *work, double limit, double t, double *x,
@@ -131,6 +136,10 @@ lw_status lwi_projection_apply(lwi_projection *p, lwi_work *work, double limit, 
     lwi_sim_take_motion(&p->assembler, &p->snapshot);
     const double before = lwi_assembler_residual(&p->assembler, false, NULL);
     if (!(before > limit)) return LW_OK;
+    if (isnan(p->floor)) {
+        if (!(before > find_limit(p))) return LW_OK;
+        lwi_sim_take_motion(&p->assembler, &p->snapshot);
+    }
     if (p->poses) {
         TRY(f->observe(work, t, x, inputs, LW_OBSERVE_TWIST, &p->snapshot));
         lwi_sim_take_motion(&p->assembler, &p->snapshot);

@@ -773,6 +773,7 @@ lw_status lwi_sim_explain(lw_sim *sim, lw_status status)
 void lwi_sim_end_monitor(lw_sim *sim)
 {
     const bool outside = sim->crossing.active && sim->crossing.outside == sim->t;
+    if (sim->monitor.count == 0 && sim->t == sim->start) return; // nothing has moved
     lwi_sim_end_skipping(sim);
     if (outside && sim->monitor.count == 0) return; // its margin is large
     if (sim->monitor.active && observe(sim, sim->t, sim->x, LW_OBSERVE_TWIST, &sim->snapshot))

@@ -129,16 +129,19 @@ static void the_pivot_of_the_start_is_found_once(void **state)
     lw_model_destroy(model);
 }
 
-// Four bars with orientations whose quaternions have a negative first number; those of a state have a positive one.
-static lw_model *turned(void)
+// Four bars with orientations of which the quaternions have a negative first number; those of a state have a positive one.
+static lw_model *rotated(void)
 {
     static const char text[] =
         "linkwork: 1\n"
         "gravity: [0, -9.81, 0]\n"
         "bodies:\n"
-        "  A: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [0, 0.5, 0], orientation: [-0.6, 0, 0, 0.8]}\n"
-        "  B: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [0.5, 1, 0], orientation: [-1, 0, 0, 0]}\n"
-        "  C: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [1, 0.4, 0], orientation: [-0.6, 0, 0, 0.8]}\n"
+        "  A: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [0, 0.5, 0], orientation: [-0.6, 0, "
+        "0, 0.8]}\n"
+        "  B: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [0.5, 1, 0], orientation: [-1, 0, "
+        "0, 0]}\n"
+        "  C: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [1, 0.4, 0], orientation: [-0.6, 0, "
+        "0, 0.8]}\n"
         "joints:\n"
         "  a: {type: revolute, between: [ground, A], at: [0, 0, 0], axis: [0, 0, 1]}\n"
         "  b: {type: revolute, between: [A, B], at: [0, 1, 0], axis: [0, 0, 1]}\n"
@@ -147,18 +150,18 @@ static lw_model *turned(void)
     lw_model *model = NULL;
     lw_error error = {0};
     const lw_read_desc desc = {.format = "yaml"};
-    if (lw_model_parse(text, strlen(text), "turned", &desc, &model, NULL, &error) != LW_OK)
+    if (lw_model_parse(text, strlen(text), "rotated", &desc, &model, NULL, &error) != LW_OK)
         fail_msg("%s", error.text);
     return model;
 }
 
-// The first step begins at the start, whose pivot is known, with quaternions of either sign.
+// The pivot at the start is known to the first step, with quaternions of either sign.
 static void the_first_step_has_the_pivot_of_the_start(void **state)
 {
     static const char *const formulations[] = {"rcr", "hdca", "dca", "index3"};
     (void)state;
     for (size_t i = 0; i < sizeof formulations / sizeof *formulations; i++) {
-        lw_model *model = turned();
+        lw_model *model = rotated();
         lw_sim *sim = begin_with(model, formulations[i], NULL);
         const long passes = lwi_elim_matrix_passes(sim->monitor.system.elim);
         assert_int_equal(lw_sim_step(sim, 1e-6), LW_OK);

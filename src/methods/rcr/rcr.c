@@ -431,12 +431,18 @@ static void note_solved(lwi_work *work, double t, const double *x)
     d->last.solved = true;
 }
 
-static lw_status kinematics_for(lwi_work *work, double t, const double *x, lwi_rcr_purpose what)
+// Whether the motion of this state is there, found for something else.
+static bool take_motion(lwi_work *work, double t, const double *x, lwi_rcr_purpose what)
 {
     lwi_rcr_work *d = work->data;
     const bool takes = what != d->last.purpose && d->last.purpose != LWI_RCR_FOR_STEP;
     d->last.purpose = what;
-    if (takes && is_solved(work, t, x)) return LW_OK;
+    return takes && is_solved(work, t, x);
+}
+
+static lw_status kinematics_for(lwi_work *work, double t, const double *x, lwi_rcr_purpose what)
+{
+    if (take_motion(work, t, x, what)) return LW_OK;
     TRY(kinematics(work, t, x, true));
     note_solved(work, t, x);
     return LW_OK;
@@ -854,6 +860,10 @@ static lw_status move_by_clusters(lwi_work *work, double t, const double *x, con
     const bool accelerates = level >= LW_OBSERVE_ACCELERATION;
     *done = false;
     if (!d->clusters || !d->reactions || !choice_of(work)->made) return LW_OK;
+    if (!accelerates && take_motion(work, t, x, LWI_RCR_FOR_VELOCITIES)) {
+        *done = true;
+        return LW_OK;
+    }
     TRY(check_finite(work, t, x));
     d->last.solved = false; // forces and drives write to the tree
     if (!lwi_rcr_clusters_motion(work, t, x, inputs, d->v, accelerates ? d->vdot : NULL))
