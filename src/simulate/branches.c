@@ -9,7 +9,7 @@
 #include <string.h>
 
 // The first of four small motions, in radians or lengths of the mechanism.
-#define TRIAL 0.01
+#define TRIAL (LWI_BRANCH_MOTION / 4)
 enum { CHOICES = 4, TRIES = 24, ROUNDS = 8, JOINTS = 8 };
 // Speeds of joints that differ by less, of the largest, are the same.
 #define SAME 0.02

@@ -6,6 +6,8 @@
 
 /** The largest change of velocities that lead on, relative to the largest velocity. */
 #define LWI_BRANCH_CHANGE 1e-3
+/** The largest of the small motions that lwi_branch_change makes, in radians or lengths of the mechanism; it is the last. */
+#define LWI_BRANCH_MOTION 0.04
 
 /** change := the limit of the velocities of small motions along those of m, put on the constraints, less those of m.
  *  @param rate  lwi_sine_rate of m, > 0 */

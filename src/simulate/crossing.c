@@ -479,6 +479,17 @@ static void note(lw_sim *sim)
     c->gap = fmax(c->gap, p->gap);
 }
 
+void lwi_crossing_take_passed(lw_sim *sim)
+{
+    lwi_crossing *c = &sim->crossing;
+    c->stop = INFINITY;
+    if (c->best.npassed == 0) return;
+    if (sim->options.singular == LW_SINGULAR_STOP)
+        passed_until(&c->best, INFINITY, &c->stop);
+    else
+        note(sim);
+}
+
 static lw_status stop_before(lw_sim *sim)
 {
     const lwi_crossing_path *p = &sim->crossing.best;
@@ -512,18 +523,12 @@ lw_status lwi_sim_cross(lw_sim *sim, double limit)
     // inputs may change after `limit`
     if (sim->model->desc.ninput == 0) limit = INFINITY;
     if (end > sim->t && end <= limit && cross(sim, limit)) {
-        const lwi_crossing_path *p = &c->best;
         sim->monitor.count = 0; // the window is known
         c->margin = 0;
         c->margin_wanted = true;
         c->retreats = c->steps_near = 0;
         c->last.valid = false;
-        c->stop = INFINITY;
-        if (p->npassed == 0) return LW_OK;
-        if (sim->options.singular == LW_SINGULAR_STOP)
-            passed_until(p, INFINITY, &c->stop);
-        else
-            note(sim);
+        lwi_crossing_take_passed(sim);
         return LW_OK;
     }
     c->failed = true;

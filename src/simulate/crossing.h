@@ -87,6 +87,11 @@ void lwi_crossing_find_minima(lw_sim *sim, const lwi_crossing_piece *piece);
 /** path->passed := the times of all positions that groups of loops pass on its pieces.  gauss.node is lost.  false: it ends in
  *  front of that of another group, so near that no step across can begin there. */
 bool lwi_crossing_count_passed(lw_sim *sim, lwi_crossing_path *path);
+/** The gap, the first position and the smallest sine on the last piece of crossing.path, of crossing.minimum; false: it is across
+ *  none. */
+bool lwi_crossing_find_gaps(lw_sim *sim);
+/** Counts the positions of the path crossing.best, or the run stops before the first one, as the options have it. */
+void lwi_crossing_take_passed(lw_sim *sim);
 /** crossing.best := crossing.path. */
 void lwi_crossing_keep_path(lwi_crossing *crossing);
 /** The error estimate that ends the attempts, and the largest one of a path that is accepted. */

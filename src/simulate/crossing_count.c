@@ -19,6 +19,8 @@ static const double inwards[] = {1e-4, 5e-3, 0.1};
 #define FAR 0.1
 // Pivots on both sides of a reversal behind a position are below this part of that at the reversal.
 #define LOWER 0.9
+// The first sample of a path from a start: where one group is at its position, pivots of others are not known.
+#define AWAY_FROM_START 5e-3
 // Rates within a piece may be larger than those at its ends by this factor.
 #define UNEVEN 2
 
@@ -48,8 +50,11 @@ static void add(lw_sim *sim, const lwi_crossing_piece *piece, int group, double 
     const double far =
         fmax(pivot_at(sim, piece, group, s - FAR), pivot_at(sim, piece, group, s + FAR));
     if (!(far < INFINITY)) return;
-    c->minimum[c->nminimum++] =
-        (lwi_crossing_minimum){.group = group, .at = s, .pivot = pivot, .slope = sqrt(far) / FAR};
+    c->minimum[c->nminimum++] = (lwi_crossing_minimum){.group = group,
+                                                       .at = s,
+                                                       .pivot = pivot,
+                                                       .depth = pivot / fmin(before, after),
+                                                       .slope = sqrt(far) / FAR};
 }
 
 // gauss.node := the motion at the part s of the piece, with velocities; false: unknown.
@@ -118,17 +123,21 @@ static bool is_smallest(const lwi_crossing *c, int group, int i)
     return !(i > 0 && p[-n] < *p) && !(i < SAMPLES && p[n] <= *p);
 }
 
-// The minimum next to the sample i, which is the smallest: parabolas from that through its neighbours on.
+// The minimum next to the sample i, which is the smallest: parabolas from that through its neighbours on.  Where they lead away,
+// as next to a start from rest, of which the pivots are no parabola, sections.
 static void add_near(lw_sim *sim, const lwi_crossing_piece *piece, int group, int i)
 {
     const lwi_crossing *c = &sim->crossing;
-    const int n = c->ngroup;
+    const int n = c->ngroup, before = c->nminimum;
     const double *p = c->sample + i * n + group;
     const double bend = p[-n] - 2 * *p + p[n];
     if (!(bend > 0)) return;
     double at = (i + 0.5 * (p[-n] - p[n]) / bend) / SAMPLES;
     if (lwi_crossing_narrow(sim, piece, n > 1 ? group : -1, 0, &at))
         add(sim, piece, group, at, BESIDE, INFINITY);
+    if (c->nminimum > before) return;
+    at = smallest_between(sim, piece, group, (i - 1.0) / SAMPLES, (i + 1.0) / SAMPLES);
+    add(sim, piece, group, at, BESIDE, INFINITY);
 }
 
 // The minimum between the begin or the end of the piece and the next sample, where the smallest one is the outer: a motion
@@ -138,7 +147,7 @@ static void add_at_end(lw_sim *sim, const lwi_crossing_piece *piece, int group, 
     const lwi_crossing *c = &sim->crossing;
     const double apart = 1.0 / SAMPLES;
     const double there = c->sample[(end ? SAMPLES * c->ngroup : 0) + group];
-    bool falls = false;
+    bool falls = c->first && !end; // that sample may be behind it
     for (int i = 0; i < LWI_COUNT(inwards) && !falls; i++) {
         const double s = inwards[i] * apart;
         falls = pivot_at(sim, piece, group, end ? 1 - s : s) < there;
@@ -193,10 +202,11 @@ static void find_groups(lw_sim *sim, const lwi_crossing_piece *piece)
 void lwi_crossing_find_minima(lw_sim *sim, const lwi_crossing_piece *piece)
 {
     lwi_crossing *c = &sim->crossing;
+    const double begin = c->first ? AWAY_FROM_START : 0;
     c->nminimum = 0;
     for (int i = 0; i <= SAMPLES; i++) {
         double sine = 1;
-        lwi_crossing_sine(sim, piece, (double)i / SAMPLES, &sine);
+        lwi_crossing_sine(sim, piece, i ? (double)i / SAMPLES : begin, &sine);
         lwi_crossing_take_pivots(sim, sine, c->sample + i * c->ngroup);
     }
     find_groups(sim, piece);
@@ -229,6 +239,31 @@ static bool ends_in_front(const lw_sim *sim)
     return false;
 }
 
+// The largest pivot of the run, or of the group on the piece of which minima were found last.
+static double largest_of(const lw_sim *sim, int group)
+{
+    const lwi_crossing *c = &sim->crossing;
+    double largest = sim->monitor.largest;
+    for (int i = 0; i <= SAMPLES; i++) {
+        const double pivot = c->sample[i * c->ngroup + group];
+        if (pivot < 1) largest = fmax(largest, pivot);
+    }
+    return largest;
+}
+
+// path->edge := that of the first position, where loops of several groups have passed some.
+static void name_first(lw_sim *sim, lwi_crossing_path *path)
+{
+    double first = INFINITY, sine;
+    if (sim->crossing.ngroup < 2 || path->npassed == 0) return;
+    for (int i = 0; i < path->npassed; i++) first = fmin(first, path->passed[i]);
+    const lwi_crossing_piece *piece = path->piece;
+    if (path->npiece > 1 && first > piece->t + piece->h) piece++;
+    const double at = (first - piece->t) / piece->h;
+    if (lwi_crossing_sine(sim, piece, (1 + NEXT * BESIDE) * at, &sine))
+        path->edge = sim->monitor.seen.edge;
+}
+
 bool lwi_crossing_count_passed(lw_sim *sim, lwi_crossing_path *path)
 {
     const lwi_crossing *c = &sim->crossing;
@@ -236,10 +271,15 @@ bool lwi_crossing_count_passed(lw_sim *sim, lwi_crossing_path *path)
     for (int i = 0; i < path->npiece; i++) {
         const lwi_crossing_piece *piece = &path->piece[i];
         lwi_crossing_find_minima(sim, piece);
-        for (int k = 0; k < c->nminimum; k++)
-            if (!c->minimum[k].reverses &&
-                c->minimum[k].pivot < LWI_CROSSING_PASSED * sim->monitor.largest)
-                path->passed[path->npassed++] = piece->t + c->minimum[k].at * piece->h;
+        for (int k = 0; k < c->nminimum; k++) {
+            const lwi_crossing_minimum *m = &c->minimum[k];
+            if (m->reverses || !(m->pivot < LWI_CROSSING_PASSED * largest_of(sim, m->group)))
+                continue;
+            path->depth[path->npassed] = m->depth;
+            path->passed[path->npassed++] = piece->t + m->at * piece->h;
+        }
     }
-    return !ends_in_front(sim);
+    const bool in_front = ends_in_front(sim);
+    name_first(sim, path);
+    return !in_front;
 }

@@ -52,10 +52,12 @@ lw_status lwi_crossing_create_groups(lw_sim *sim)
     c->last_pivot = LWI_PUSH(arena, double, n);
     c->path.passed = LWI_PUSH(arena, double, 2 * largest); // two pieces
     c->best.passed = LWI_PUSH(arena, double, 2 * largest);
+    c->path.depth = LWI_PUSH(arena, double, 2 * largest);
+    c->best.depth = LWI_PUSH(arena, double, 2 * largest);
     c->speed = LWI_PUSH(arena, double, sim->model->nv);
     if (!c->wanted || !c->regular || !c->small || !c->reversing || !c->minimum || !c->ahead ||
         !c->pivot || !c->sample || !c->at_pivot || !c->last_pivot || !c->path.passed ||
-        !c->best.passed || !c->speed)
+        !c->best.passed || !c->path.depth || !c->best.depth || !c->speed)
         return LW_ERR_MEMORY;
     for (int k = 0; k < n; k++) c->wanted[k] = true;
     return LW_OK;
@@ -161,8 +163,7 @@ static bool find_begin(const lw_sim *sim, double h, double latest, double allowe
     return found;
 }
 
-// The gap, the first position and the smallest sine on the last piece of the path, of the minima there.
-static bool find_gaps(lw_sim *sim)
+bool lwi_crossing_find_gaps(lw_sim *sim)
 {
     lwi_crossing *c = &sim->crossing;
     lwi_crossing_path *path = &c->path;
@@ -194,7 +195,7 @@ static bool keep_if_better(lw_sim *sim)
     lwi_crossing *c = &sim->crossing;
     lwi_crossing_path *path = &c->path;
     if (!(path->estimate < LWI_CROSSING_LARGEST_DIFFERENCE)) return false;
-    if (!find_gaps(sim) || !(path->gap <= LWI_CROSSING_LARGEST_GAP)) return false;
+    if (!lwi_crossing_find_gaps(sim) || !(path->gap <= LWI_CROSSING_LARGEST_GAP)) return false;
     if (!(path->estimate < c->best.estimate) || !lwi_crossing_count_passed(sim, path)) return false;
     // a run that has no step across stops or leaves its branch
     const double accepted = lwi_crossing_accepted(&sim->options);

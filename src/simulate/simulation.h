@@ -162,6 +162,7 @@ typedef struct lwi_crossing_path {
     double gap;     ///< residual of the positions there, in lengths of the mechanism
     int npassed;    ///< positions on the path
     double *passed; ///< their times
+    double *depth;  ///< pivots there, relative to those next to them
     bool shifted;   ///< the last piece is on rows that are shifted by the gap
     double *shift;  ///< [nrow of the assembler]
     int edge;
@@ -178,6 +179,7 @@ typedef struct lwi_crossing_ahead {
 typedef struct lwi_crossing_minimum {
     int group;
     double at, pivot; ///< part of the piece; smallest pivot next to it
+    double depth;     ///< that, relative to pivots farther away
     double slope;     ///< of the sine next to it, per piece
     bool reverses;    ///< the group reverses there, and passes no position
 } lwi_crossing_minimum;
@@ -230,7 +232,8 @@ typedef struct lwi_crossing {
     double nearest, farthest;  ///< times after it from which its accelerations and reactions follow
     const lwi_snapshot *first; ///< the motion at which paths begin; NULL: `at`
     int start_edge;            ///< with the smallest pivot
-    double found;              ///< a position away from the middle of an attempt; -INFINITY: none
+    bool begins, aside; ///< some loops start at a position; the state there is a little later
+    double found;       ///< a position away from the middle of an attempt; -INFINITY: none
 } lwi_crossing;
 
 /** Times of the rows of a run, so that a run that continues has the same ones. */
@@ -427,7 +430,7 @@ lw_status lwi_sim_leave_singular(lw_sim *sim);
 /** The same with other inputs, before the first step; false: the state is no such start. */
 bool lwi_sim_leave_singular_again(lw_sim *sim);
 /** sim->snapshot := the start, where the state is at one and has not left; false otherwise, and where its accelerations
- *  or reactions are not known. */
+ *  or reactions are not known.  Next to one the state itself is observed. */
 bool lwi_sim_observe_singular_start(lw_sim *sim, lw_observe level);
 /** "starts at a singular position, ...", or "". */
 void lwi_singular_start_message(const lw_sim *sim, char *text, size_t size);

@@ -16,13 +16,15 @@
 #include "spatial/motion.h"
 #include "system/singular.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-// Sines below this are next to a singular position, if those near it are larger by this factor: others are small
-// everywhere.
+// Sines below these, moving and at rest, are next to a singular position, if those near it are larger by this factor: others
+// are small everywhere.
 #define NEXT_TO 1e-3
+#define NEXT_TO_AT_REST 1e-2
 #define RISES 3
 // Motions, in radians or lengths of the mechanism: to the one at which formulations begin, and the longest step away.
 #define NEARBY 0.1
@@ -36,6 +38,20 @@
 #define BALANCED 1e-9
 // Sines below this are at the position: no formulation begins there.
 #define AT 1e-6
+// Minima before this part of a path from the start may be round-off, if the pivots next to them are not larger by this factor.
+#define BEGIN 0.03
+#define DEPTH 0.1
+// The error of a path of which a node is x from a position, in radians or lengths of the mechanism: this times
+// DBL_EPSILON / x^3; 5e-3 was measured.
+#define NODE_ERROR 5e-3
+// The largest one where no path is as accurate as those across.
+#define LARGEST_ERROR 1e-6
+// Lengths of paths that are tried before nodes need keep away from positions on them.
+enum { FEW = 5 };
+// The acceleration next to the start differs by this factor at most.
+#define CHANGES 3
+// Sines above this are away from positions.
+#define REGULAR 0.03
 #define REST LWI_CROSSING_STANDSTILL
 
 // ---------------------------------------------------------------------------------------- branches
@@ -53,21 +69,24 @@ static bool accelerate(lw_sim *sim, lwi_snapshot *m)
     lwi_system_from_snapshot(s, m);
     lwi_system_forces(s, m->t, sim->inputs);
     lwi_system_applied(s, m->t, &s->loads, s->x);
+    a->held = false;
+    lwi_assembler_weigh(a);
     for (int k = 0; k < model->nnode; k++) {
         const int b = model->node[k].body;
         double I[6], L[9], *f = s->x[k];
         if (!(model->body[b].mass > 0)) return false;
         s3_rotate(I, a->R[b], model->body[b].inertia);
         s3_full(L, I);
-        if (lwi_cholesky(3, L, 0) >= 0) return false;
         v3_scale(a->v[b], 1 / model->body[b].mass, f);
         v3_copy(a->w[b], f + 3);
-        lwi_lower_solve(3, L, a->w[b]);
-        lwi_lower_tsolve(3, L, a->w[b]);
+        if (lwi_cholesky(3, L, 0) >= 0) { // a thin rod: as in the metric of the projection
+            s3_mul_v(a->w[b], a->metric[k].ang, f + 3);
+        } else {
+            lwi_lower_solve(3, L, a->w[b]);
+            lwi_lower_tsolve(3, L, a->w[b]);
+        }
         free = fmax(free, fmax(v3_norm(a->v[b]) / s->length, v3_norm(a->w[b])));
     }
-    a->held = false;
-    lwi_assembler_weigh(a);
     lwi_assembler_project(a, 0);
     a->held = true;
     lwi_sim_give_motion(a, m);
@@ -131,16 +150,62 @@ static void guess(lw_sim *sim, const lwi_snapshot *m, double scale)
     for (int i = 0; i < sim->model->nv; i++) at->qd[i] *= scale;
 }
 
+// Distance from the start to a position at which it is [radians or lengths of the mechanism].
+static double at_position(const lwi_crossing *c)
+{
+    return c->from_rest ? AT : NEXT_TO;
+}
+
+// The largest error of rates at a node of the path that is near a position on it, or near the start.
+static double error_at_nodes(const lw_sim *sim, const lwi_crossing_path *path, double distance)
+{
+    const lwi_gauss *g = &sim->passage.gauss;
+    const lwi_gauss_rule *rules[] = {&g->rule4, &g->rule6};
+    const lwi_crossing_piece *piece = &path->piece[0];
+    const double power = sim->crossing.from_rest ? 2 : 1; // of time, with which motions grow
+    double nearest = INFINITY;
+    for (int r = 0; r < LWI_COUNT(rules); r++)
+        for (int i = 0; i < rules[r]->stages; i++)
+            for (int k = -1; k < path->npassed; k++) {
+                const double at = k < 0 ? 0 : (path->passed[k] - piece->t) / piece->h;
+                nearest = fmin(nearest, fabs(pow(rules[r]->c[i], power) - pow(at, power)));
+            }
+    return NODE_ERROR * DBL_EPSILON / pow(nearest * distance, 3);
+}
+
+// Positions of loops that begin at one are not passed.  Those that begin next to one and move away have minima of round-off.
+static void discard_start(const lwi_crossing *c, lwi_crossing_path *path, double distance)
+{
+    const lwi_crossing_piece *piece = &path->piece[0];
+    int n = 0;
+    for (int i = 0; i < path->npassed; i++) {
+        const double at = (path->passed[i] - piece->t) / piece->h;
+        const double from = c->from_rest ? at * at * distance : at * distance;
+        if (from < at_position(c) || (at < BEGIN && path->depth[i] > DEPTH)) continue;
+        path->depth[n] = path->depth[i], path->passed[n++] = path->passed[i];
+    }
+    path->npassed = n;
+}
+
 // Tries a path from the start by `distance` along m in the time h; true: its error is small enough.
-static bool try_path(lw_sim *sim, const lwi_snapshot *m, double distance, double h)
+static bool try_path(lw_sim *sim, const lwi_snapshot *m, double distance, double h, double allowed)
 {
     lwi_crossing *c = &sim->crossing;
+    lwi_crossing_path *path = &c->path;
     const lw_options *o = &sim->options;
     guess(sim, m, distance / (h * lwi_sine_rate(&sim->monitor.system, m)));
-    c->path.shifted = false;
+    path->shifted = false;
     if (!lwi_sim_attempt_path(sim, 0, h)) return false;
-    c->path.estimate = lwi_crossing_longer(c->path.estimate);
-    if (!(c->path.estimate < fmin(lwi_crossing_accepted(o), c->best.estimate))) return false;
+    path->estimate = lwi_crossing_longer(path->estimate);
+    if (!(path->estimate < fmin(allowed, c->best.estimate))) return false;
+    if (!lwi_crossing_count_passed(sim, path)) return false;
+    if (lwi_crossing_find_gaps(sim) && !(path->gap <= LWI_CROSSING_LARGEST_GAP)) return false;
+    const double at_nodes = error_at_nodes(sim, path, fabs(distance));
+    discard_start(c, path, fabs(distance));
+    if (path->npassed) {
+        path->estimate = fmax(path->estimate, at_nodes);
+        if (!(path->estimate < fmin(allowed, c->best.estimate))) return false;
+    }
     lwi_crossing_keep_path(c);
     return c->best.estimate <= lwi_crossing_enough(o);
 }
@@ -148,18 +213,23 @@ static bool try_path(lw_sim *sim, const lwi_snapshot *m, double distance, double
 // The path from the start along the branch with the direction m.
 static bool find_path(lw_sim *sim, const lwi_snapshot *m, progress p)
 {
-    static const double parts[] = {1, 0.6, 0.36, 0.2, 0.1};
+    static const double parts[] = {1, 0.6, 0.36, 0.2, 0.1, 0.77, 0.46, 0.28, 0.15};
     lwi_crossing *c = &sim->crossing;
+    const double accepted = lwi_crossing_accepted(&sim->options);
     bool done = false;
     c->best.estimate = INFINITY;
     c->first = &c->start;
-    for (int i = 0; i < LWI_COUNT(parts) && !done; i++) {
-        double distance = parts[i] * AWAY;
+    for (int i = 0; i < 2 * LWI_COUNT(parts) && !done; i++) {
+        const bool last = i >= LWI_COUNT(parts);
+        if (i >= FEW && c->best.npassed == 0 && c->best.estimate < accepted) break;
+        if (i == LWI_COUNT(parts) && c->best.estimate < INFINITY) break;
+        const double allowed = last ? fmax(LARGEST_ERROR, accepted) : accepted;
+        double distance = parts[i % LWI_COUNT(parts)] * AWAY;
         if (p.acceleration < 0)
-            done = try_path(sim, m, -distance, time_after_reversal(p, distance));
+            done = try_path(sim, m, -distance, time_after_reversal(p, distance), allowed);
         if (done || !(p.rate > 0 || p.acceleration > 0)) continue;
         const double h = time_to(p, &distance);
-        done = try_path(sim, m, distance, h);
+        done = try_path(sim, m, distance, h, allowed);
     }
     c->first = NULL;
     return c->best.estimate < INFINITY;
@@ -187,7 +257,26 @@ static progress find_progress(lw_sim *sim, const lwi_snapshot *m)
         square += v3_dot(m->v[b], m->v[b]) + v3_dot(m->w[b], m->w[b]);
     }
     p.acceleration = along / square * unit;
+    // those from rest are known; that motion may be next to the position of other loops
+    if (c->from_rest && !(p.acceleration > unit / CHANGES && p.acceleration < unit * CHANGES))
+        p.acceleration = unit;
     return p;
+}
+
+// gauss.moved := a motion near the start, away from positions of other loops.
+static void move_nearby(lw_sim *sim, const lwi_snapshot *m)
+{
+    static const double parts[] = {1, 0.7, 1.4, 0.5};
+    lwi_gauss *g = &sim->passage.gauss;
+    const double rate = lwi_sine_rate(&sim->monitor.system, m);
+    double best = 0, part = 1;
+    for (int i = 0; i < LWI_COUNT(parts) && best < REGULAR; i++) {
+        lwi_gauss_move(g, m, parts[i] * NEARBY / rate);
+        const double sine = lwi_sine_at(&sim->monitor, &g->moved);
+        if (sine > best) best = sine, part = parts[i];
+    }
+    lwi_gauss_move(g, m, part * NEARBY / rate);
+    sim->monitor.largest = fmax(sim->monitor.largest, best * best);
 }
 
 // The state of the run := that of the step away from the start along m.
@@ -197,9 +286,7 @@ static bool leave(lw_sim *sim, const lwi_snapshot *m)
     lwi_gauss *g = &sim->passage.gauss;
     const lwi_crossing_piece *piece = &c->best.piece[0];
     double nearest = NEAREST, farthest = FARTHEST;
-    lwi_gauss_move(g, m, NEARBY / lwi_sine_rate(&sim->monitor.system, m));
-    const double sine = lwi_sine_at(&sim->monitor, &g->moved);
-    sim->monitor.largest = fmax(sim->monitor.largest, sine * sine);
+    move_nearby(sim, m);
     if (sim->work->formulation->enter(sim->work, &g->moved, sim->x) != LW_OK) return false;
     if (g->own) g->work->mode = sim->work->mode;
     lwi_gauss_keep(g);
@@ -211,9 +298,14 @@ static bool leave(lw_sim *sim, const lwi_snapshot *m)
     c->started = true;
     c->nearest = fmin(time_to(p, &nearest), 0.25 * piece->h);
     c->farthest = fmax(2 * c->nearest, fmin(time_to(p, &farthest), piece->h));
-    if (lwi_sim_place_near(sim, c->begin)) return true;
-    lwi_sim_leave_crossing(sim);
-    return false;
+    c->aside = !lwi_sim_place_on_path(sim, c->begin);
+    if (c->aside && !lwi_sim_place_near(sim, c->begin)) {
+        c->best.npassed = 0;
+        lwi_sim_leave_crossing(sim);
+        return false;
+    }
+    lwi_crossing_take_passed(sim);
+    return true;
 }
 
 // The direction of the branch: the start with its velocities, or with accelerations in their place; false: there is none.
@@ -268,21 +360,28 @@ lw_status lwi_sim_leave_singular(lw_sim *sim)
     c->started = false;
     if (!c->active) return check_own_steps(sim);
     const double pivot = lwi_monitor_pivot(&sim->monitor, &sim->snapshot, &c->start_edge);
-    // from rest, formulations begin next to one
-    const double limit = lwi_sine_rate(s, &sim->snapshot) > REST ? NEXT_TO : AT;
+    const bool moves = lwi_sine_rate(s, &sim->snapshot) > REST;
+    const double limit = moves ? NEXT_TO : NEXT_TO_AT_REST;
     if (!(pivot < limit * limit)) {
         if (sim->passage.active) // rows near the start need no other pivot
             lwi_sine_take(s, &sim->snapshot, sqrt(pivot), &sim->passage.last);
         return LW_OK;
     }
+    lwi_crossing_take_pivots(sim, sqrt(pivot), c->last_pivot);
+    int nearest = 0;
+    for (int k = 1; k < c->ngroup; k++)
+        if (c->last_pivot[k] < c->last_pivot[nearest]) nearest = k;
     TRY(keep_start(sim));
     if (!find_direction(sim)) return LW_OK;
     const double rate = lwi_sine_rate(s, &c->direction);
     lwi_branch_change(sim, &c->direction, rate, &c->from);
-    if (!(lwi_sine_at(&sim->monitor, &sim->passage.gauss.moved) > RISES * sqrt(pivot)))
-        return LW_OK;
+    const double sine = lwi_sine_at(&sim->monitor, &sim->passage.gauss.moved);
+    lwi_crossing_take_pivots(sim, sine, c->at_pivot);
+    if (!(sqrt(c->at_pivot[nearest]) > RISES * sqrt(pivot))) return LW_OK;
     if (!(lwi_sine_rate(s, &c->from) <= LWI_BRANCH_CHANGE * rate))
         return pivot < AT * AT ? refuse(sim, &c->from, pivot) : LW_OK;
+    // sines grow in proportion
+    c->begins = LWI_BRANCH_MOTION * sqrt(pivot / c->at_pivot[nearest]) < at_position(c);
     c->started = leave(sim, &c->direction);
     return LW_OK;
 }
@@ -291,6 +390,7 @@ bool lwi_sim_leave_singular_again(lw_sim *sim)
 {
     lwi_crossing *c = &sim->crossing;
     if (!c->started || sim->t != c->begin) return false;
+    lwi_sim_count_back(sim);
     c->started = find_direction(sim) && leave(sim, &c->direction);
     return c->started;
 }
@@ -308,7 +408,7 @@ bool lwi_sim_observe_singular_start(lw_sim *sim, lw_observe level)
 {
     lwi_crossing *c = &sim->crossing;
     lwi_snapshot *m = &sim->snapshot;
-    if (!c->started || sim->t != c->begin) return false;
+    if (!c->started || sim->t != c->begin || !(c->begins || c->aside)) return false;
     m->t = sim->t;
     // momenta are those of the state next to it
     if (level >= LW_OBSERVE_MOMENTUM &&
@@ -328,7 +428,7 @@ void lwi_singular_start_message(const lw_sim *sim, char *text, size_t size)
     const lwi_system *s = &sim->monitor.system;
     char which[320];
     text[0] = 0;
-    if (!c->active || !c->started) return;
+    if (!c->active || !c->started || !c->begins) return;
     lwi_singular_names(sim->model, s->edge_joint[c->start_edge], which, sizeof which);
     snprintf(text, size,
              "starts at a singular position, where the constraints of %s depend on each other: "

@@ -659,6 +659,7 @@ lw_status lwi_sim_check_begin(lw_sim *sim)
     lwi_monitor *monitor = &sim->monitor;
     double speed;
     int body, edge = 0;
+    if (sim->crossing.started) return LW_OK; // the state is a little later than the start
     if (!monitor->active || !observe(sim, sim->t, sim->x, LW_OBSERVE_TWIST, &sim->snapshot))
         return LW_OK;
     const double change = largest_change(sim->model, &sim->snapshot, &speed, &body);
