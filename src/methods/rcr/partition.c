@@ -160,7 +160,7 @@ static void take_ranks(rank_search *l, int sum)
 // Where many rows are lost at once, as at the start of a row of four-bars in a line, Newton's iteration with the
 // independent coordinates of the start does not converge.  Then the configuration is that of the other formulations
 // (system/rank.c), which close on the shortest way and move drives; their ranks are those of `shared`.
-static lw_status search_as_others(rank_search *l, lwi_shared *shared)
+static lw_status search_as_others(rank_search *l, int start_rank, lwi_shared *shared)
 {
     lwi_system s;
     lwi_arena scratch;
@@ -168,9 +168,10 @@ static lw_status search_as_others(rank_search *l, lwi_shared *shared)
     lw_status status =
         lwi_system_create_shared(l->e->model, LW_PLAN_AUTO, true, shared, &scratch, &s);
     if (status == LW_OK && s.generic_R) status = take_generic(&s, &scratch, l->q);
-    if (status == LW_OK && s.generic_R && s.generic_rank > s.start_rank) {
+    const int sum = l->cut->m - (s.nrow - s.generic_rank);
+    if (status == LW_OK && s.generic_R && (s.generic_rank > s.start_rank || sum > start_rank)) {
         l->t = s.generic_t;
-        take_ranks(l, l->cut->m - (s.nrow - s.generic_rank));
+        take_ranks(l, sum);
         l->t = 0;
     }
     lwi_arena_free(&scratch);
@@ -231,7 +232,7 @@ static lw_status find_ranks(rank_search *l, lwi_shared *shared, int *start_rank,
         memcpy(l->closed, l->q, nq * sizeof(double));
     }
     if ((!any || model->driven) && !*known && *start_rank < l->cut->m) {
-        TRY(search_as_others(l, shared));
+        TRY(search_as_others(l, *start_rank, shared));
         largest_at_start = false;
     }
     // named coordinates are not chosen
