@@ -54,7 +54,7 @@ typedef struct rank_search {
     double *closed;              // [tree_nq] the last configuration that was closed
     int *max_rank;               // [nnode] the largest rank found
     unsigned char *chosen;       // [tree_nv] the partition at the start
-    unsigned char *undetermined; // [njoint] where only rows of loops in planes depend
+    unsigned char *undetermined; // [njoint] where rows of single loops alone depend
     double t;                    // of the configuration
     lw_error *error;
 } rank_search;
@@ -289,12 +289,15 @@ lw_status lwi_rcr_find_ranks(lwi_rcr *e, lwi_cut *cut, lwi_tree_work *tree, lwi_
     *reactions = NULL;
     if (status == LW_OK && shared) {
         const lwi_motion closed = lwi_cut_motion(tree);
-        const int redundant = cut->m - lwi_rcr_rank(e);
-        status = lwi_shared_keep_ranks(shared, e->model, cut->m - start_rank, redundant, &closed);
+        status = lwi_shared_keep_ranks(shared, e->model, cut->m - start_rank,
+                                       cut->m - lwi_rcr_rank(e), &closed);
     }
-    if (status == LW_OK && lwi_rcr_rank(e) < cut->m) // redundant rows
-        status = lwi_rcr_reactions_create(e->model, tree, known ? l.undetermined : NULL, arena,
+    const int redundant = status == LW_OK ? cut->m - lwi_rcr_rank(e) : 0;
+    if (redundant > 0) {
+        const bool single = known || lwi_rcr_self_stresses(e, tree, redundant, l.undetermined);
+        status = lwi_rcr_reactions_create(e->model, tree, single ? l.undetermined : NULL, arena,
                                           reactions);
+    }
     memcpy(tree->joint_q, e->model->q0, (size_t)e->model->nq * sizeof(double));
     if (status == LW_OK) status = try_choices(&l, known, &reserve);
     lwi_release(l.allocator, e->pool);

@@ -221,11 +221,10 @@ void lwi_rcr_rotors_impulses(const lwi_rcr *e, int loop, const double *qd, doubl
 
 /** Memory, and which components of reactions are not unique at the configuration of the tree, which is closed
  *  to round-off.
- *  @param planar  [njoint] those, if no rows depend but those of loops in planes (kinematics/planar_rows.h); NULL: they
- *                 are to be found
+ *  @param undetermined  [njoint] those, if they are known; NULL: they are to be found
  *  @return LW_ERR_MEMORY */
 lw_status lwi_rcr_reactions_create(const lw_model *model, const lwi_tree_work *tree,
-                                   const unsigned char *planar, lwi_arena *arena,
+                                   const unsigned char *undetermined, lwi_arena *arena,
                                    lwi_rcr_reactions **reactions);
 /** Reactions of all joints that are not rigidly merged, with minimum norm over forces [N], torques [N m] and
  *  multipliers of couplings.  After lwi_tree_newton_euler, with tree->wrench
@@ -235,6 +234,16 @@ bool lwi_rcr_reactions_observe(const lw_model *model, lwi_rcr_reactions *reactio
 /** Which components of the reactions in a snapshot are not unique. */
 void lwi_rcr_reactions_mark(const lw_model *model, const lwi_rcr_reactions *reactions,
                             lwi_snapshot *snapshot);
+
+// ------------------------------------------------------------ self-stresses of loops (self_stress.c)
+
+/** Which components of reactions are not unique, if all redundant rows are those of single loops; after lwi_rcr_place and
+ *  lwi_cut_rows, at a configuration that is closed to round-off.
+ *  @param redundant     number of redundant rows of the mechanism
+ *  @param undetermined  out, [njoint] as in lwi_snapshot
+ *  @return false: they are not, or that is not certain         @cost O(joints of all loops) */
+bool lwi_rcr_self_stresses(const lwi_rcr *rcr, const lwi_tree_work *tree, int redundant,
+                           unsigned char *undetermined);
 
 // ----------------------------------------------------------------------- the formulation (rcr.c)
 

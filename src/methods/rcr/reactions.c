@@ -100,7 +100,7 @@ static void find_undetermined(const lw_model *model, lwi_rcr_reactions *r, const
 }
 
 lw_status lwi_rcr_reactions_create(const lw_model *model, const lwi_tree_work *tree,
-                                   const unsigned char *planar, lwi_arena *arena,
+                                   const unsigned char *undetermined, lwi_arena *arena,
                                    lwi_rcr_reactions **out)
 {
     const int count = count_of(model);
@@ -125,8 +125,8 @@ lw_status lwi_rcr_reactions_create(const lw_model *model, const lwi_tree_work *t
     make_graph(model, r, &motion, edge);
     const lwi_plan_graph graph = {.nbody = model->nnode, .nedge = count, .edge = edge};
     TRY(lwi_min_norm_create(&graph, false, arena, &r->min_norm));
-    if (planar)
-        memcpy(r->undetermined, planar, (size_t)model->njoint);
+    if (undetermined)
+        memcpy(r->undetermined, undetermined, (size_t)model->njoint);
     else if (factor(model, r, 0, &motion))
         find_undetermined(model, r, &motion);
     *out = r;

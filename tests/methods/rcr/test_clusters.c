@@ -341,6 +341,42 @@ static void ranks_choose_as_choices(void **state)
     assert_true(known > 100);
 }
 
+// Components that the self-stresses of single loops change are those that one factorisation over all bodies finds.
+static void loops_have_all_self_stresses(void **state)
+{
+    (void)state;
+    const lwt_kind kinds[] = {FOUR_BARS, CRANK_SLIDERS, LADDER, SARRUS, SEVEN_HINGES, BALLS, TREE};
+    int found = 0, left = 0;
+    for (int i = 0; i < 20 * LWI_COUNT(kinds) + 100; i++) {
+        uint64_t seed = (uint64_t)i;
+        const bool random = i >= 20 * LWI_COUNT(kinds);
+        lw_model *model =
+            random ? random_loops(&seed) : build(kinds[i / 20], 1 + i % 5, i % 2, &seed);
+        lwt_run r = lwt_run_start(model, RCR);
+        lwi_rcr_work *d = r.work->data;
+        const int redundant = d->cut.m - lwi_rcr_rank(&d->e);
+        unsigned char *loops = calloc((size_t)model->njoint, 1);
+        lwi_rcr_reactions *all;
+        lwi_snapshot now;
+        lwi_cut_rows(&d->cut, &d->tree, 0, LWI_CLOSURE_POSITION);
+        lwi_rcr_place(&d->e, &d->tree, 0);
+        const bool single = loops && lwi_rcr_self_stresses(&d->e, &d->tree, redundant, loops);
+        assert_int_equal(lwi_rcr_reactions_create(model, &d->tree, NULL, &r.arena, &all), LW_OK);
+        assert_int_equal(lwi_snapshot_create(model, &r.arena, &now), LW_OK);
+        lwi_rcr_reactions_mark(model, all, &now);
+        for (int j = 0; j < model->njoint && single && redundant > 0; j++)
+            if (!model->joint[j].merged && loops[j] != now.undetermined[j])
+                fail_msg("case %d, joint %d: components %x, expected %x", i, j, loops[j],
+                         now.undetermined[j]);
+        found += single && redundant > 0, left += !single;
+        free(loops);
+        lwt_run_end(&r);
+        lw_model_destroy(model);
+    }
+    printf("self-stresses of single loops: %d models, not: %d\n", found, left);
+    assert_true(found > 60);
+}
+
 // A partition that is taken in place of the one with the largest pivots is one that clusters evaluate.
 static void preferred_partitions_fit(void **state)
 {
@@ -383,6 +419,7 @@ int main(void)
         cmocka_unit_test(gaps_are_reported),
         cmocka_unit_test(others_have_no_clusters),
         cmocka_unit_test(preferred_partitions_fit),
+        cmocka_unit_test(loops_have_all_self_stresses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
