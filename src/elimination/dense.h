@@ -3,9 +3,9 @@
 //     A = L D L',  by the upper triangle of A: row k becomes row k of L', with 1/D on the diagonal
 //
 // A panel of PANEL rows is eliminated by one thread, each row when it becomes the pivot; only the diagonal behind it is
-// changed at once.  The rows behind the panel follow, shared by the team: a product of dense blocks, in vector lanes
-// (simd/dense.inl) where the node is large.  An entry has the same operations in the same order for any team and
-// any lanes.                                                                                      [golub2013, 4.2]
+// changed at once.  What takes more follows, shared by the team: the exchanges in the rows before the panel, and the rows
+// behind it, a product of dense blocks in vector lanes (simd/dense.inl).  An entry has the same operations in the same order
+// for any team and any lanes.                                                                     [golub2013, 4.2]
 #ifndef LWI_ELIMINATION_DENSE_H
 #define LWI_ELIMINATION_DENSE_H
 
@@ -29,19 +29,28 @@ LWI_INLINE void lwi_elim_dense_subtract(const lwi_elim_kernels *kernels, const l
     }
 }
 
+/** Some rows of a symmetric product, of those of one thread: its rows become shorter, so strips are dealt forth and back. */
+typedef struct lwi_elim_strip {
+    int at, n; ///< n = 0: no more
+    int rows, height, turn;
+    const lwi_team *team;
+} lwi_elim_strip;
+lwi_elim_strip lwi_elim_first_strip(int rows, const lwi_team *team);
+void lwi_elim_next_strip(lwi_elim_strip *strip);
+
 typedef struct lwi_elim_dense {
     const lwi_elim_kernels *kernels; ///< NULL: pairs
     int n, ld;
-    double *A; ///< [n][ld]
+    double *A; ///< [n][ld]; of the last row, what is left of the diagonal is scratch
     int *
         swap; ///< [n] row and column k were exchanged with these before step k; NULL: they are not noted
-    int *perm; ///< [n] the same as a permutation, or NULL; neither: no exchanges
+    int *
+        perm; ///< [n] the same as a permutation, or NULL; neither: no exchanges.  Without `swap` only the matrix behind
+    ///< the pivots is exchanged, not the rows of L' of earlier panels
     double min,
         max; ///< the largest pivot is taken while it is above min and at most max; with exchanges only
 } lwi_elim_dense;
 
-/** The largest of the diagonal from `from` on. */
-int lwi_elim_dense_largest(const lwi_elim_dense *A, int from);
 /** Eliminates up to `rank` rows; all parts of the team call it together.  Rows are D L' until lwi_elim_dense_scale.
  *  @param rest     whether the matrix behind the pivots is needed; otherwise its diagonal alone is right
  *  @param reached  shared by the team, the number of pivots so far; NULL: no pivot fails

@@ -172,6 +172,26 @@ LWI_INLINE void lwi_block_down(const int m, int more, const double *R, int ld, d
     for (int k = 0; k < m; k++) v[k] = y[k];
 }
 
+LWI_INLINE void lwi_elim_exchange(double *a, double *b)
+{
+    const double t = *a;
+    *a = *b;
+    *b = t;
+}
+
+/** Exchanges n entries of two rows. */
+LWI_INLINE void lwi_elim_exchange_rows(int n, double *a, double *b)
+{
+    int j = 0;
+    if (a == b) return;
+    for (; j + 1 < n; j += 2) {
+        const lwi_pair x = lwi_pair_load(a + j);
+        lwi_pair_store(a + j, lwi_pair_load(b + j));
+        lwi_pair_store(b + j, x);
+    }
+    if (j < n) lwi_elim_exchange(&a[j], &b[j]);
+}
+
 /** y -= a x, n entries. */
 LWI_INLINE void lwi_subtract(int n, double a, const double *x, double *y)
 {

@@ -18,7 +18,7 @@ typedef struct maker {
     int *order; ///< [nedge] position in the order of elimination
     int *place; ///< [nedge] first row in the current front
     int nedge, nblock, nmove;
-    int block_room, move_room;
+    size_t block_room, move_room;
 } maker;
 
 static lw_status body_slots(maker *m)
@@ -126,7 +126,7 @@ static void list_blocks_at(maker *m, const lwi_elim_front *N, int e, int i)
         if (m->order[f] < m->order[e]) continue;
         LWI_ASSERT(m->place[e] + plan->graph.edge[e].rows <= N->nc);
         LWI_ASSERT(m->place[f] + plan->graph.edge[f].rows <= N->nc + N->no);
-        LWI_ASSERT(m->nblock < m->block_room);
+        LWI_ASSERT((size_t)m->nblock < m->block_room);
         const lwi_elim_block block = {
             .J = plan->slot[e] + i,
             .G = m->slot[j],
@@ -159,6 +159,46 @@ static void list_blocks(maker *m, int k)
     N->clear = covered < whole;
 }
 
+// Blocks of the open rows of edge e at its body number i, in the subtree of the node: with itself and with the open edges after
+// it.  Returns their number; lists them if `fill`.
+static int open_blocks_at(maker *m, const lwi_elim_front *N, int k, int e, int i, bool fill)
+{
+    lwi_elim *elim = m->elim;
+    const lwi_plan *plan = elim->plan;
+    const int b = lwi_plan_bodies(&plan->graph.edge[e])[i];
+    int count = 0;
+    if (elim->entry_node[b] < N->first || elim->entry_node[b] > k) return 0;
+    for (int j = m->first[b]; j < m->first[b + 1]; j++) {
+        const int f = m->edge_of[j];
+        if (plan->closer[f] <= k || m->order[f] < m->order[e]) continue;
+        count++;
+        if (!fill) continue;
+        LWI_ASSERT((size_t)m->nblock < m->block_room);
+        elim->block[m->nblock++] =
+            (lwi_elim_block){.J = plan->slot[e] + i,
+                             .G = m->slot[j],
+                             .at = (m->place[e] - N->nc) * N->no + m->place[f] - N->nc,
+                             .m = (unsigned char)plan->graph.edge[e].rows,
+                             .n = (unsigned char)plan->graph.edge[f].rows,
+                             .add = true};
+    }
+    return count;
+}
+
+// The blocks of C, of nodes that close loops.
+static int open_blocks(maker *m, int k, bool fill)
+{
+    const lwi_plan *plan = m->elim->plan;
+    const lwi_plan_span open = plan->node[k].open;
+    int count = 0;
+    for (int a = 0; a < open.n && plan->node[k].loop; a++) {
+        const int e = plan->item[open.first + a];
+        for (int i = 0; i < plan->graph.edge[e].n; i++)
+            count += open_blocks_at(m, &m->elim->front[k], k, e, i, fill);
+    }
+    return count;
+}
+
 // Moves of the open rows of node c to the current front: the open handles of a compound are those of the
 // compounds that it joins [chadaj2017, (32)-(33)].  Rows that remain neighbours are one move.
 static void list_moves(maker *m, const lwi_elim_front *N, int c)
@@ -171,7 +211,7 @@ static void list_moves(maker *m, const lwi_elim_front *N, int c)
         const int e = plan->item[plan->node[c].open.first + i];
         const int rows = plan->graph.edge[e].rows, to = m->place[e];
         LWI_ASSERT(to >= 0 && to + rows <= N->nc + N->no);
-        LWI_ASSERT(m->nmove < m->move_room);
+        LWI_ASSERT((size_t)m->nmove < m->move_room);
         lwi_elim_move *last = m->nmove > C->move.first ? &elim->move[m->nmove - 1] : NULL;
         if (last && last->to + last->n == to && to != N->nc)
             last->n += rows;
@@ -186,11 +226,12 @@ static void list_moves(maker *m, const lwi_elim_front *N, int c)
 static void list_all(maker *m)
 {
     lwi_elim *elim = m->elim;
-    list_edges(m);
     for (int k = 0; k < elim->nnode; k++) {
         lwi_elim_front *N = &elim->front[k];
         place_rows(m, k);
         list_blocks(m, k);
+        N->open.first = m->nblock;
+        N->open.n = open_blocks(m, k, true);
         N->bare = true;
         for (int i = 0; i < N->child.n; i++) {
             const int c = elim->plan->item[N->child.first + i];
@@ -199,37 +240,6 @@ static void list_all(maker *m)
                 N->bare &= elim->move[elim->front[c].move.first + j].to < N->nc;
         }
     }
-}
-
-// Memory of the lists: one block for each pair of slots at a body.
-static lw_status list_room(maker *m, lwi_arena *arena)
-{
-    lwi_elim *elim = m->elim;
-    const lwi_plan *plan = elim->plan;
-    size_t blocks = 0, moves = 0;
-    for (int b = 0; b < plan->graph.nbody; b++) {
-        const size_t n = (size_t)(m->first[b + 1] - m->first[b]);
-        blocks += n * (n + 1) / 2;
-    }
-    for (int k = 0; k < plan->nnode; k++) moves += (size_t)plan->node[k].open.n;
-    if (blocks > INT_MAX || moves > INT_MAX) return LW_ERR_MEMORY;
-    m->block_room = (int)blocks, m->move_room = (int)moves;
-    elim->front = LWI_PUSH(arena, lwi_elim_front, plan->nnode);
-    elim->edge = LWI_PUSH(arena, lwi_elim_edge, plan->graph.nedge);
-    elim->block = LWI_PUSH(arena, lwi_elim_block, blocks);
-    elim->move = LWI_PUSH(arena, lwi_elim_move, moves);
-    return elim->front && elim->edge && elim->block && elim->move ? LW_OK : LW_ERR_MEMORY;
-}
-
-static lw_status lists(lwi_elim *elim, lwi_arena *arena)
-{
-    maker m = {.elim = elim};
-    lwi_arena_init(&m.arena, &arena->allocator);
-    lw_status status = body_slots(&m);
-    if (status == LW_OK) status = list_room(&m, arena);
-    if (status == LW_OK) list_all(&m);
-    lwi_arena_free(&m.arena);
-    return status;
 }
 
 static lw_status find_entry_nodes(lwi_elim *elim, lwi_arena *arena)
@@ -241,6 +251,46 @@ static lw_status find_entry_nodes(lwi_elim *elim, lwi_arena *arena)
         for (int i = 0; i < plan->node[k].body.n; i++)
             elim->entry_node[plan->item[plan->node[k].body.first + i]] = k;
     return LW_OK;
+}
+
+static lw_status list_room(maker *m, lwi_arena *arena)
+{
+    lwi_elim *elim = m->elim;
+    const lwi_plan *plan = elim->plan;
+    for (int k = 0; k < plan->nnode; k++) m->move_room += (size_t)plan->node[k].open.n;
+    if (m->move_room > INT_MAX) return LW_ERR_MEMORY;
+    elim->front = LWI_PUSH(arena, lwi_elim_front, plan->nnode);
+    elim->edge = LWI_PUSH(arena, lwi_elim_edge, plan->graph.nedge);
+    elim->move = LWI_PUSH(arena, lwi_elim_move, m->move_room);
+    return elim->front && elim->edge && elim->move ? LW_OK : LW_ERR_MEMORY;
+}
+
+// Memory of the blocks: one for each pair of slots at a body, and those of open rows.
+static lw_status block_room(maker *m, lwi_arena *arena)
+{
+    lwi_elim *elim = m->elim;
+    const lwi_plan *plan = elim->plan;
+    for (int b = 0; b < plan->graph.nbody; b++) {
+        const size_t n = (size_t)(m->first[b + 1] - m->first[b]);
+        m->block_room += n * (n + 1) / 2;
+    }
+    for (int k = 0; k < plan->nnode; k++) m->block_room += (size_t)open_blocks(m, k, false);
+    if (m->block_room > INT_MAX) return LW_ERR_MEMORY;
+    elim->block = LWI_PUSH(arena, lwi_elim_block, m->block_room);
+    return elim->block ? LW_OK : LW_ERR_MEMORY;
+}
+
+static lw_status lists(lwi_elim *elim, lwi_arena *arena)
+{
+    maker m = {.elim = elim};
+    lwi_arena_init(&m.arena, &arena->allocator);
+    lw_status status = body_slots(&m);
+    if (status == LW_OK) status = list_room(&m, arena);
+    if (status == LW_OK) list_edges(&m);
+    if (status == LW_OK) status = block_room(&m, arena);
+    if (status == LW_OK) list_all(&m);
+    lwi_arena_free(&m.arena);
+    return status;
 }
 
 // Memory of all fronts, each kind of array contiguous in the order of the sweep.
@@ -333,11 +383,11 @@ lw_status lwi_elim_create_with(const lwi_plan *plan, lwi_elim_updates *common, l
     LWI_ASSERT(plan && plan->nnode >= 0 && plan->kind != LW_PLAN_AUTO);
     elim->plan = plan;
     elim->nnode = plan->nnode;
+    TRY(find_entry_nodes(elim, arena));
     TRY(lists(elim, arena));
     const lwi_elim_front *last = elim->nnode ? &elim->front[elim->nnode - 1] : NULL;
     LWI_INVARIANT((last ? last->row + last->nc : 0) == plan->nrow,
                   NULL); // every row is closed once
-    TRY(find_entry_nodes(elim, arena));
     TRY(tasks(elim, arena));
     const size_t slots = (size_t)plan->slot[plan->graph.nedge], rows = (size_t)plan->nrow;
     elim->J = (double(*)[6])LWI_PUSH(arena, double, 36 * slots);

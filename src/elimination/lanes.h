@@ -118,8 +118,8 @@ typedef struct lwi_elim_kernels {
                           bool two); ///< returns whether all pivots were kept
     void (*single_up)(const lwi_elim_single *node, bool two);
     void (*single_down)(const lwi_elim_single *node);
-    /** The blocks of the rows that a node closes, left right', to R. */
-    void (*blocks)(const lwi_elim *elim, const lwi_elim_front *front, double (*left)[6],
+    /** n blocks left right' to R. */
+    void (*blocks)(const lwi_elim_block *block, int n, int ld, double (*left)[6],
                    double (*right)[6], double *R);
     /** The same bits for any lanes (simd/dense.inl). */
     void (*subtract)(const lwi_elim_product *product);

@@ -18,48 +18,61 @@
 
 enum { SMALL = 256 }; // entries: cleared as a whole
 
-// Clears the upper triangle of n rows and their diagonal blocks: the rest is not used.
-static void clear_upper(int n, double *A, int ld)
+void lwi_elim_clear_upper(int n, double *A, int ld, int first, int end, int step)
 {
-    if (n * ld <= SMALL) memset(A, 0, (size_t)(n * ld) * sizeof *A);
-    for (int r = 0; r < n && n * ld > SMALL; r++) {
+    const bool small = n * ld <= SMALL && step == 1 && end - first == n;
+    if (small) memset(A, 0, (size_t)(n * ld) * sizeof *A);
+    for (int r = first; r < end && !small; r += step) {
         const int from = r < LWI_EDGE_ROWS ? 0 : r - LWI_EDGE_ROWS;
         memset(A + r * ld + from, 0, (size_t)(ld - from) * sizeof *A);
     }
 }
 
-// Writes the blocks J G' of the rows closed here to R; with J and G exchanged those of S'.  With J = D' S', G
-// = J M^-1 these are the blocks D' xi D of single bodies [chadaj2017, (15)-(16), (24)] and Phi_q delta Phi_q'
-// [malczyk2019, (24)-(27)].
-static void put_blocks(const lwi_elim *elim, const lwi_elim_front *N, double (*left)[6],
-                       double (*right)[6], double *R)
+// Blocks are listed by the edges of their rows.
+lwi_elim_blocks lwi_elim_own_blocks(const lwi_elim *elim, lwi_plan_span span, int rows, int ld,
+                                    const lwi_team *team)
 {
-    if (N->clear) clear_upper(N->nc, R, N->ld);
+    const lwi_elim_block *block = elim->block + span.first;
+    int at[2], row[2]; // first and behind the last
+    if (team->parts == 1) return (lwi_elim_blocks){block, span.n, 0, rows};
+    for (int i = 0; i < 2; i++) {
+        at[i] = (int)((long)span.n * (team->part + i) / team->parts);
+        while (at[i] > 0 && at[i] < span.n && block[at[i]].at / ld == block[at[i] - 1].at / ld)
+            at[i]++;
+        row[i] = at[i] == 0 ? 0 : at[i] == span.n ? rows : block[at[i]].at / ld;
+    }
+    return (lwi_elim_blocks){block + at[0], at[1] - at[0], row[0], row[1]};
+}
+
+// With J = D' S', G = J M^-1 these are the blocks D' xi D of single bodies [chadaj2017, (15)-(16), (24)] and Phi_q delta
+// Phi_q' [malczyk2019, (24)-(27)].
+void lwi_elim_put_blocks(const lwi_elim *elim, const lwi_elim_blocks *own, int ld,
+                         double (*left)[6], double (*right)[6], double *R)
+{
     if (elim->kernels) {
-        elim->kernels->blocks(elim, N, left, right, R);
+        elim->kernels->blocks(own->block, own->n, ld, left, right, R);
         return;
     }
-    const lwi_elim_block *block = elim->block + N->block.first;
-    for (int i = 0; i < N->block.n; i++) {
-        const lwi_elim_block *b = &block[i];
+    for (int i = 0; i < own->n; i++) {
+        const lwi_elim_block *b = &own->block[i];
         const double(*J)[6] = (const double(*)[6])(left + 6 * b->J);
         LWI_ASSERT(b->m >= 1 && b->m <= LWI_EDGE_ROWS && b->n >= 1 && b->n <= LWI_EDGE_ROWS);
-        LWI_ASSERT(b->at >= 0 && b->at + (b->m - 1) * N->ld + b->n <= N->nc * N->ld);
+        LWI_ASSERT(b->at >= own->first * ld && b->at + (b->m - 1) * ld + b->n <= own->end * ld);
         const double(*G)[6] = (const double(*)[6])(right + 6 * b->G);
-#define PRODUCT(n, unused) lwi_block_product(b->m, n, J, G, R + b->at, N->ld, b->add)
+#define PRODUCT(n, unused) lwi_block_product(b->m, n, J, G, R + b->at, ld, b->add)
         LWI_WITH_EDGE_ROWS(b->n, PRODUCT, 0)
 #undef PRODUCT
     }
 }
 
-// Notes S_rr and adds eps to it: 1/alpha of [malczyk2019, (35)].
-static void put_diagonal(lwi_elim *elim, const lwi_elim_front *N)
+// Notes S_rr of rows first ... end - 1 and adds eps to it: 1/alpha of [malczyk2019, (35)].
+static void put_diagonal(lwi_elim *elim, const lwi_elim_front *N, int first, int end)
 {
     double *S = elim->S + N->row;
-    for (int r = 0; r < N->nc; r++) S[r] = N->R[r * (N->ld + 1)];
+    for (int r = first; r < end; r++) S[r] = N->R[r * (N->ld + 1)];
     if (!elim->regular) return;
     const double *eps = elim->eps + N->row;
-    for (int r = 0; r < N->nc; r++) N->R[r * (N->ld + 1)] = S[r] += eps[r];
+    for (int r = first; r < end; r++) N->R[r * (N->ld + 1)] = S[r] += eps[r];
 }
 
 // Adds a block of m rows and n columns, or its upper triangle, to another.
@@ -102,16 +115,40 @@ LWI_INLINE void add_child(const lwi_elim *elim, const lwi_elim_front *N,
     }
 }
 
+// Rows of a front are shared one by one: the first one from `at` on that is this thread's, less `at`.
+static int first_own(int at, const lwi_team *team)
+{
+    return team->parts == 1 ? 0 : (team->part + team->parts - at % team->parts) % team->parts;
+}
+
+// The same of the rows of the front that are this thread's.
+static void add_rows(const lwi_elim *elim, const lwi_elim_front *N, const lwi_elim_front *child,
+                     const double *leaves, int lu, int step, double *R, double *U,
+                     const lwi_team *team)
+{
+    const lwi_elim_move *move = elim->move + child->move.first;
+    for (int a = 0; a < child->move.n; a++)
+        for (int r = first_own(move[a].to, team); r < move[a].n; r += team->parts) {
+            const int row = move[a].to + r;
+            double *to = row < N->nc ? R + row * N->ld : U + (row - N->nc) * N->lu - N->nc;
+            const double *from = leaves + (move[a].from + r) * lu * step;
+            for (int b = a; b < child->move.n; b++)
+                for (int s = b == a ? r : 0; s < move[b].n; s++)
+                    to[move[b].to + s] += from[(move[b].from + s) * step];
+        }
+}
+
 // The batch that holds the factors of a node, or NULL.
 static const lwi_elim_batch *in_lanes(const lwi_elim *elim, int node)
 {
     return elim->laned ? elim->task[elim->task_of[node]].batch : NULL;
 }
 
-static void add_children(const lwi_elim *elim, const lwi_elim_front *N)
+static void add_children(const lwi_elim *elim, const lwi_elim_front *N, const lwi_team *team)
 {
-    if (!N->bare) clear_upper(N->no, N->U, N->lu);
-    if (!N->bare && elim->unsymmetric) clear_upper(N->no, N->V, N->lu);
+    const int own = first_own(N->nc, team);
+    for (int two = 0; two <= elim->unsymmetric && !N->bare; two++)
+        lwi_elim_clear_upper(N->no, two ? N->V : N->U, N->lu, own, N->no, team->parts);
     const int *child = elim->plan->item + N->child.first;
     for (int i = 0; i < N->child.n; i++) {
         const lwi_elim_front *C = &elim->front[child[i]];
@@ -119,10 +156,13 @@ static void add_children(const lwi_elim *elim, const lwi_elim_front *N)
         const int lane = elim->lane_of[child[i]];
         for (int two = 0; two <= elim->unsymmetric; two++) {
             double *R = two ? N->Q : N->R, *U = two ? N->V : N->U;
-            if (g)
-                add_child(elim, N, C, (two ? g->V : g->U)[0] + lane, g->no, LWI_ELIM_LANES, R, U);
+            const double *leaves = g ? (two ? g->V : g->U)[0] + lane : two ? C->V : C->U;
+            if (team->parts > 1)
+                add_rows(elim, N, C, leaves, g ? g->no : C->lu, g ? LWI_ELIM_LANES : 1, R, U, team);
+            else if (g)
+                add_child(elim, N, C, leaves, g->no, LWI_ELIM_LANES, R, U);
             else
-                add_child(elim, N, C, two ? C->V : C->U, C->lu, 1, R, U);
+                add_child(elim, N, C, leaves, C->lu, 1, R, U);
         }
     }
 }
@@ -235,15 +275,16 @@ enum { SAMPLED = 8 }; // the first matrix pass and every eighth one
 
 // Whether the diagonal blocks J G' are symmetric, as they are for K = K'; not finite numbers pass.  Used by an
 // assertion only.
-__attribute__((unused)) static bool symmetric_blocks(const lwi_elim *elim, const lwi_elim_front *N)
+__attribute__((unused)) static bool symmetric_blocks(const lwi_elim_blocks *own,
+                                                     const double *front, int ld)
 {
-    for (int i = 0; i < N->block.n; i++) {
-        const lwi_elim_block *b = &elim->block[N->block.first + i];
-        if (b->at / N->ld != b->at % N->ld) continue;
+    for (int i = 0; i < own->n; i++) {
+        const lwi_elim_block *b = &own->block[i];
+        if (b->at / ld != b->at % ld) continue;
         for (int r = 0; r < b->m; r++)
             for (int c = 0; c < r; c++) {
-                const double *R = N->R + b->at, size = R[r * (N->ld + 1)] * R[c * (N->ld + 1)];
-                const double gap = R[r * N->ld + c] - R[c * N->ld + r];
+                const double *R = front + b->at, size = R[r * (ld + 1)] * R[c * (ld + 1)];
+                const double gap = R[r * ld + c] - R[c * ld + r];
                 if (gap * gap > 1e-8 * fabs(size)) return false;
             }
     }
@@ -251,15 +292,21 @@ __attribute__((unused)) static bool symmetric_blocks(const lwi_elim *elim, const
 }
 
 // Assembles the front: the equations of a compound between its rows, of bodies and of the compounds that it
-// joins [chadaj2017, (17)-(22); malczyk2019, (28)-(33)].
-static void put_front(lwi_elim *elim, const lwi_elim_front *N)
+// joins [chadaj2017, (17)-(22); malczyk2019, (28)-(33)].  A team shares the edges, then the rows.
+static void put_front(lwi_elim *elim, const lwi_elim_front *N, const lwi_team *team)
 {
-    if (!elim->assembled) put_blocks(elim, N, elim->J, elim->G, N->R);
-    if (!elim->assembled && elim->unsymmetric) put_blocks(elim, N, elim->G, elim->J, N->Q);
+    const int ld = N->ld;
+    const lwi_elim_blocks own = lwi_elim_own_blocks(elim, N->block, N->nc, ld, team);
+    for (int two = 0; two <= elim->unsymmetric && !elim->assembled; two++) {
+        double *R = two ? N->Q : N->R;
+        if (N->clear) lwi_elim_clear_upper(N->nc, R, ld, own.first, own.end, 1);
+        lwi_elim_put_blocks(elim, &own, ld, two ? elim->G : elim->J, two ? elim->J : elim->G, R);
+    }
     LWI_ASSERT(elim->passes % SAMPLED != 1 || elim->assembled || elim->unsymmetric ||
-               symmetric_blocks(elim, N));
-    put_diagonal(elim, N);
-    add_children(elim, N);
+               symmetric_blocks(&own, N->R, ld));
+    put_diagonal(elim, N, own.first, own.end);
+    lwi_team_meet(team);
+    add_children(elim, N, team);
 }
 
 // What a node does with eliminated edges, or a row that failed: it may be eliminated once more, with rank decisions.
@@ -272,7 +319,7 @@ static void check_edges(lwi_elim *elim, int node, int failed)
     const bool inactive =
         inactive_below > 0 && (failed >= 0 || state->max_ratio * inactive_below > 1);
     if (inactive || (failed >= 0 && elim->find_ranks)) // also if there are rows of zeros
-        state->ranked = true, state->max_ratio = 0, put_front(elim, N);
+        state->ranked = true, state->max_ratio = 0, put_front(elim, N, &LWI_ALONE);
     else if (failed >= 0)
         note_failure(elim, N, failed, state);
 }
@@ -291,7 +338,7 @@ void lwi_elim_eliminate(lwi_elim *elim, int node, const lwi_team *team)
     if (first && !elim->unsymmetric)
         state->ranked =
             elim->find_ranks ? N->loop : rank >= 0 && rank < N->nc && !lwi_elim_regular(elim, N);
-    if (first) put_front(elim, N);
+    put_front(elim, N, team);
     lwi_team_meet(team);
     if (!state->ranked) {
         const int failed =

@@ -63,7 +63,7 @@ _Static_assert(LWI_EDGE_ROWS == 6, "LWI_WITH_EDGE_ROWS has a case for every numb
 /** A block J G' of the matrix: rows of one edge, columns of another, both at the same body. */
 typedef struct lwi_elim_block {
     int J, G; ///< first slots of the two edges at the body
-    int at;   ///< index of the first entry in R
+    int at;   ///< index of the first entry in R, or in C
     unsigned char m, n;
     bool add; ///< added to a block written before
 } lwi_elim_block;
@@ -89,6 +89,7 @@ typedef struct lwi_elim_front {
     int row;           ///< first closed row in the order of elimination
     int parent, first; ///< the subtree is nodes first ... this one
     lwi_plan_span edge, block, child;
+    lwi_plan_span open; ///< of loop nodes: blocks of the open rows at bodies of the subtree, for C
     lwi_plan_span move; ///< of the open rows to the parent's front
     bool loop;
     bool bare;  ///< no child contributes to U
@@ -142,7 +143,7 @@ struct lwi_elim {
     size_t nupdate;
     lwi_elim_updates *common; ///< NULL: its own
     lwi_elim_edge *edge;
-    lwi_elim_block *block;
+    lwi_elim_block *block; ///< of closed rows, then of open ones
     lwi_elim_move *move;
     double (*J)[6], (*G)[6];
     int *entry_node; ///< [bodies] node at which each body enters
@@ -178,6 +179,21 @@ struct lwi_elim {
     struct lwi_elim_team *team;   ///< NULL: the calling thread only
     struct lwi_elim_ranks *ranks; ///< NULL: this process only (ranks.c)
 };
+
+/** Blocks of R or C, of row length ld: those of whole edges that are the thread's part of the team. */
+typedef struct lwi_elim_blocks {
+    const lwi_elim_block *block;
+    int n;
+    int first, end; ///< their rows, of `rows`
+} lwi_elim_blocks;
+lwi_elim_blocks lwi_elim_own_blocks(const lwi_elim *elim, lwi_plan_span span, int rows, int ld,
+                                    const lwi_team *team);
+/** Writes left right' of the blocks to R, with left = J, right = G those of S, with both exchanged those of S'. */
+void lwi_elim_put_blocks(const lwi_elim *elim, const lwi_elim_blocks *blocks, int ld,
+                         double (*left)[6], double (*right)[6], double *R);
+/** Clears the upper triangle of n rows and their diagonal blocks, of its rows first ... end - 1 one in `step`: the rest is not
+ *  used. */
+void lwi_elim_clear_upper(int n, double *A, int ld, int first, int end, int step);
 
 /** Matrix pass of one node, by one thread or by a team, with the same bits; vector pass of one node, up and down. */
 void lwi_elim_eliminate(lwi_elim *elim, int node, const lwi_team *team);
@@ -220,7 +236,7 @@ double lwi_elim_subtree_work(const lwi_elim *elim, double *work);
 typedef struct lwi_elim_draft {
     int parts, nstage;
     int *stage, *part; ///< [ntask]
-    bool *together;    ///< [ntask] all threads compute it together; separate stages
+    bool *together;    ///< [ntask] several threads compute it together; separate stages
     bool shared;       ///< more than one thread has tasks
     bool ranks;        ///< as in lwi_elim_task_work
 } lwi_elim_draft;
@@ -231,8 +247,9 @@ typedef struct lwi_elim_draft {
 lw_status lwi_elim_add_levels(const lwi_elim *elim, const double *work, double above,
                               lwi_arena *scratch, lwi_elim_draft *d);
 
-/** Tasks that all threads eliminate together. */
+/** Tasks that several threads eliminate together; groups of threads that do so side by side, at most. */
 int lwi_elim_together(const lwi_elim *elim);
+int lwi_elim_subteams(const lwi_elim *elim);
 
 /** Batches in lanes, or node by node;  whether the matrix pass kept all pivots. */
 void lwi_elim_set_laned(lwi_elim *elim, bool laned);

@@ -102,22 +102,29 @@ LWI_INLINE void scale_each(int n, double a, const double *scale, double *row, lw
     row[j] *= a * scale[j];
 }
 
-// Scales S_cc and S_co.  False if an entry is not finite: comparisons of pivots do not detect all of them.
-static bool scale_rows(const ranked *t)
+// Scales S_cc and S_co.  A row with an entry that is not finite gets a pivot that is not a number: comparisons of pivots do
+// not detect all of them.  The team shares the rows.
+static void scale_rows(const ranked *t, const lwi_team *team)
 {
     const int n = t->n, ld = t->ld;
     double *s = t->scale;
-    lwi_pair sum = {0, 0}; // of products with 0: 0, or not a number
-    for (int r = 0; r < n; r++) {
-        sum += (lwi_pair){0 * t->S[r], 0};
+    for (int r = team->part; r < n; r += team->parts)
         s[r] = t->S[r] > 0 ? 1 / sqrt(t->S[r]) : 1; // a row of zeros
-    }
-    for (int i = 0; i < n; i++) {
+    lwi_team_meet(team);
+    for (int i = team->part; i < n; i += team->parts) {
+        lwi_pair sum = {0 * t->S[i], 0}; // of products with 0: 0, or not a number
         double *row = t->R + i * ld;
         scale_each(n - i, s[i], s + i, row + i, &sum);
         scale_entries(t->no, s[i], row + n, &sum);
+        if (sum[0] + sum[1] != 0) row[i] = NAN;
     }
-    return sum[0] + sum[1] == 0;
+}
+
+static bool pivots_are_numbers(const ranked *t)
+{
+    double sum = 0;
+    for (int i = 0; i < t->n; i++) sum += 0 * t->R[i * (t->ld + 1)];
+    return sum == 0;
 }
 
 // Exchanges rows and columns a <= b of a symmetric matrix stored as its upper triangle.
@@ -340,26 +347,6 @@ static void eliminate_columns(const ranked *t, double *U, int lu)
  *  S_cc that are above 1e-2 in ordinary mechanisms.  A substructure with a smaller compliance is rigid. */
 #define LWI_ELIM_RIGID 1e-12
 
-// Adds J G' of the rows of two open edges, at the bodies of the substructure, to C.
-static void add_open(const lwi_elim *elim, const lwi_elim_front *N, int node, int e, int row, int f,
-                     int column)
-{
-    const lwi_plan *plan = elim->plan;
-    const lwi_plan_edge *E = &plan->graph.edge[e], *F = &plan->graph.edge[f];
-    const int *of_e = lwi_plan_bodies(E), *of_f = lwi_plan_bodies(F);
-    for (int s = 0; s < E->n; s++)
-        for (int t = 0; t < F->n; t++) {
-            const int entry_node = elim->entry_node[of_e[s]];
-            if (of_e[s] != of_f[t] || entry_node < N->first || entry_node > node) continue;
-            const double(*J)[6] = (const double(*)[6])(elim->J + 6 * (plan->slot[e] + s));
-            const double(*G)[6] = (const double(*)[6])(elim->G + 6 * (plan->slot[f] + t));
-            double *C = N->C + row * N->no + column;
-#define ADD(n, unused) lwi_block_product(E->rows, n, J, G, C, N->no, true)
-            LWI_WITH_EDGE_ROWS(F->rows, ADD, 0)
-#undef ADD
-        }
-}
-
 // C [n] := (C + U) scale[0] scale: the row of the open row of scale[0], from the diagonal on.
 LWI_INLINE void put_open_row(int n, const double *scale, const double *U, double *C)
 {
@@ -370,28 +357,16 @@ LWI_INLINE void put_open_row(int n, const double *scale, const double *U, double
     if (j < n) C[j] = (C[j] + U[j]) * scale[0] * scale[j];
 }
 
-// Assembles C, scaled to A_rr = 1; the scale goes to v.  The team shares its edges, and rows.
+// Assembles C, scaled to A_rr = 1; the scale goes to v.  The team shares its edges, then the rows.
 static void put_open(const lwi_elim *elim, int node, const lwi_team *team)
 {
     const lwi_elim_front *N = &elim->front[node];
-    const lwi_plan *plan = elim->plan;
-    const lwi_plan_span open = plan->node[node].open;
     const int n = N->no;
     double *C = N->C, *scale = N->v;
-    for (int a = 0, row = 0; a < open.n; a++) {
-        const int e = plan->item[open.first + a], rows = plan->graph.edge[e].rows;
-        const int end = team->parts == 1 || a % team->parts == team->part ? open.n : a;
-        if (end > a) memset(C + row * n, 0, (size_t)rows * (size_t)n * sizeof *C);
-        for (int b = a, column = row; b < end; b++) {
-            const int f = plan->item[open.first + b];
-            add_open(elim, N, node, e, row, f, column);
-            column += plan->graph.edge[f].rows;
-        }
-        row += rows;
-    }
-    LWI_ASSERT(elim->plan->node[node].open_rows == n);
-    lwi_team_meet(team);
-    for (int i = 0; i < n && team->part == 0; i++)
+    const lwi_elim_blocks own = lwi_elim_own_blocks(elim, N->open, n, n, team);
+    lwi_elim_clear_upper(n, C, n, own.first, own.end, 1);
+    lwi_elim_put_blocks(elim, &own, n, elim->J, elim->G, C);
+    for (int i = own.first; i < own.end; i++)
         scale[i] = C[i * n + i] > 0 ? 1 / sqrt(C[i * n + i]) : 0;
     lwi_team_meet(team);
     for (int i = team->part; i < n; i += team->parts)
@@ -453,11 +428,14 @@ void lwi_elim_rank_eliminate(lwi_elim *elim, int node, const lwi_team *team)
     const ranked t = ranked_of(elim, node);
     const int generic_rank = elim->generic_rank[node] < 0 ? N->nc : elim->generic_rank[node];
     const double inactive_below = lwi_elim_inactive_below(elim, node);
-    if (team->part == 0 && !scale_rows(&t)) {
+    scale_rows(&t, team);
+    for (int i = team->part; i < N->no && N->bare; i += team->parts)
+        memset(N->U + i * (N->lu + 1), 0, (size_t)(N->lu - i) * sizeof *N->U);
+    lwi_team_meet(team);
+    if (team->part == 0 && !pivots_are_numbers(&t)) {
         t.state->status = LW_ERR_NOT_FINITE;
         t.state->max_ratio = HUGE_VAL;
     }
-    if (team->part == 0 && N->bare) memset(N->U, 0, (size_t)(N->no * N->lu) * sizeof *N->U);
     lwi_team_meet(team);
     if (t.state->status != LW_OK) return;
     // where no loop is closed, the only dependent rows are rows of zeros

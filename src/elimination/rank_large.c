@@ -59,19 +59,17 @@ static range share(int n, const lwi_team *team)
     return (range){at, end - at};
 }
 
-enum { STRIP = 16 }; // rows of a symmetric product
-
 // G or H, and its factors.
 static void factor_gram(const lwi_elim_ranked *t, const redundancy *w, const lwi_team *team)
 {
     const int n = w->n, ld = t->ld;
     const double *A = w->by_range ? w->W : w->transposed, *B = w->by_range ? w->transposed : w->W;
-    for (int i = STRIP * team->part; i < n; i += STRIP * team->parts) {
-        const int m = i + STRIP < n ? STRIP : n - i;
-        for (int r = i; r < i + m; r++)
+    for (lwi_elim_strip s = lwi_elim_first_strip(n, team); s.n; lwi_elim_next_strip(&s)) {
+        const int i = s.at;
+        for (int r = i; r < i + s.n; r++)
             for (int j = r; j < n; j++) w->gram[r * n + j] = j == r;
         lwi_elim_dense_subtract(t->kernels,
-                                (lwi_elim_product){.m = m,
+                                (lwi_elim_product){.m = s.n,
                                                    .n = n - i,
                                                    .k = w->by_range ? w->count : w->rank,
                                                    .s = -1,
@@ -165,19 +163,19 @@ void lwi_elim_large_columns(const lwi_elim_ranked *t, double *U, int lu, const l
     double *X = t->R + t->n;
     if (own.n > 0) eliminate_own(t, own);
     lwi_team_meet(team);
-    for (int i = STRIP * team->part; i < no; i += STRIP * team->parts)
-        lwi_elim_dense_subtract(t->kernels, (lwi_elim_product){.m = i + STRIP < no ? STRIP : no - i,
-                                                               .n = no - i,
+    for (lwi_elim_strip s = lwi_elim_first_strip(no, team); s.n; lwi_elim_next_strip(&s))
+        lwi_elim_dense_subtract(t->kernels, (lwi_elim_product){.m = s.n,
+                                                               .n = no - s.at,
                                                                .k = rank,
                                                                .s = 1,
-                                                               .A = X + i,
+                                                               .A = X + s.at,
                                                                .down = 1,
                                                                .right = ld,
                                                                .d = t->R,
                                                                .step = ld + 1,
-                                                               .B = X + i,
+                                                               .B = X + s.at,
                                                                .lb = ld,
-                                                               .C = U + i * (lu + 1),
+                                                               .C = U + s.at * (lu + 1),
                                                                .lc = lu,
                                                                .above = 0});
     lwi_team_meet(team);

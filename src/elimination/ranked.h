@@ -18,13 +18,6 @@ typedef struct lwi_elim_ranked {
     const lwi_elim_kernels *kernels; ///< of large nodes
 } lwi_elim_ranked;
 
-static inline void lwi_elim_exchange(double *a, double *b)
-{
-    const double t = *a;
-    *a = *b;
-    *b = t;
-}
-
 static inline void lwi_elim_swap_rows(int n, const int *swap, double *v)
 {
     for (int k = 0; k < n; k++) {
@@ -36,18 +29,6 @@ static inline void lwi_elim_swap_rows(int n, const int *swap, double *v)
 static inline void lwi_elim_swap_back(int n, const int *swap, double *v)
 {
     for (int k = n - 1; k >= 0; k--) lwi_elim_exchange(&v[k], &v[swap[k]]);
-}
-
-LWI_INLINE void lwi_elim_exchange_rows(int n, double *a, double *b)
-{
-    int j = 0;
-    if (a == b) return;
-    for (; j + 1 < n; j += 2) {
-        const lwi_pair x = lwi_pair_load(a + j);
-        lwi_pair_store(a + j, lwi_pair_load(b + j));
-        lwi_pair_store(b + j, x);
-    }
-    if (j < n) lwi_elim_exchange(&a[j], &b[j]);
 }
 
 // Of large nodes, after the pivots: the null space; Z and U; right sides and solutions; null vector q, of unit length in

@@ -7,8 +7,8 @@
 //   by level    a level is a stage; levels too small to be worth a barrier are joined and run by one thread
 //   by subtree  first whole subtrees in about equal shares, then the tasks above them by level
 //
-// A single node that is large, compared with what a thread has to do, is eliminated by all threads together, in a separate
-// stage.
+// A single node that is large, compared with what a thread has to do, is eliminated by several threads together, in a separate
+// stage: by all of them, or where a level has several such nodes by groups of about equal size, side by side.
 //
 // The schedule is fixed when the threads are set.  Results at a node do not depend on it.
 #include "elimination/lanes.h"
@@ -30,16 +30,28 @@
 
 /** Multiplications of a node, without PIVOTING, that are worth two barriers for each of its rows. */
 #define WORTH_TOGETHER 1e6
-/** Nodes above distributed subtrees are shared by all threads if they are larger than this share of one thread's work. */
+/** Nodes above distributed subtrees are shared by several threads if they are larger than this share of one thread's work. */
 #define TOGETHER 0.03
+/** Of such a node one thread does about this share alone. */
+#define BY_ONE 0.05
+
+// On separate cache lines.
+typedef struct subteam_barrier {
+    lwi_barrier barrier;
+    char apart[128 - sizeof(lwi_barrier)];
+} subteam_barrier;
 
 typedef struct lwi_elim_team {
     lwi_pool *pool;
     int parts, nstage;
-    int *task;      ///< [ntask] by stage and part
-    int *first;     ///< [nstage * parts + 1] in `task`
-    bool *together; ///< [nstage] all threads compute the tasks of part 0 together, in matrix passes
+    int *task;  ///< [ntask] by stage and part
+    int *first; ///< [nstage * parts + 1] in `task`
+    bool *
+        together; ///< [nstage] groups of threads compute the tasks of their leaders, in matrix passes
+    int *leader; ///< [nstage * parts] of such stages: the first thread of each one's group
+    int *size;   ///< [nstage * parts] threads of this group
     lwi_barrier barrier;
+    subteam_barrier *subteam; ///< [parts] of the group of each leader
     // current sweep
     bool vectors;
     uint64_t mode; ///< treatment of subnormal numbers (flush.h)
@@ -54,17 +66,26 @@ static void meet(lwi_elim_team *team)
     lwi_barrier_wait(&team->barrier, team->parts);
 }
 
+// The group that a thread belongs to in a stage.
+static lwi_team subteam_of(lwi_elim_team *team, int stage, int part)
+{
+    const int at = stage * team->parts + part;
+    if (!team->together[stage]) return LWI_ALONE;
+    const int leader = team->leader[at];
+    return (lwi_team){
+        .part = part - leader, .parts = team->size[at], .barrier = &team->subteam[leader].barrier};
+}
+
 static void eliminate(lwi_elim_team *team, int part)
 {
-    const lwi_team all = {.part = part, .parts = team->parts, .barrier = &team->barrier};
     for (int s = 0; s < team->nstage; s++) {
-        const bool together = team->together[s];
-        const int *first = team->first + s * team->parts + (together ? 0 : part);
+        const lwi_team some = subteam_of(team, s, part);
+        const int *first = team->first + s * team->parts + part - some.part;
         for (int i = first[0]; i < first[1]; i++) {
-            lwi_elim_task_eliminate(team->elim, team->task[i], together ? &all : &LWI_ALONE);
-            if (together) meet(team);
+            lwi_elim_task_eliminate(team->elim, team->task[i], &some);
+            lwi_team_meet(&some);
         }
-        if (!together) meet(team);
+        meet(team);
     }
 }
 
@@ -361,6 +382,79 @@ static lw_status by_subtree(const lwi_elim *elim, lwi_arena *scratch, lwi_elim_d
     return lwi_elim_add_levels(elim, work, max_work, scratch, d);
 }
 
+// Threads first ... first + n - 1 are group g of several.
+typedef struct subteam {
+    int first, n;
+} subteam;
+
+static subteam subteam_range(int g, int groups, int parts)
+{
+    const int first = parts * g / groups;
+    return (subteam){first, parts * (g + 1) / groups - first};
+}
+
+// Gives every task to the group that has it done first; returns when the last group has done all of its tasks.
+static double deal(const piece *list, int n, int groups, double *time, lwi_elim_draft *d)
+{
+    double last = 0;
+    for (int g = 0; g < groups; g++) time[g] = 0;
+    for (int i = 0; i < n; i++) {
+        double first = HUGE_VAL;
+        int to = 0;
+        for (int g = 0; g < groups; g++) {
+            const int threads = subteam_range(g, groups, d->parts).n;
+            const double t = time[g] + list[i].work * (BY_ONE + (1 - BY_ONE) / threads);
+            if (t < first) first = t, to = g;
+        }
+        time[to] = first;
+        last = fmax(last, first);
+        d->part[list[i].task] = subteam_range(to, groups, d->parts).first;
+    }
+    return last;
+}
+
+// Groups of threads for the n tasks of a stage that several threads eliminate together, the largest first.
+static void form_subteams(const piece *list, int n, double *time, lwi_elim_draft *d,
+                          lwi_elim_team *team)
+{
+    int groups = 1;
+    double smallest = HUGE_VAL;
+    for (int g = 1; g <= n && g <= d->parts; g++) {
+        const double t = deal(list, n, g, time, d);
+        if (t < smallest) smallest = t, groups = g;
+    }
+    deal(list, n, groups, time, d);
+    for (int g = 0; g < groups; g++) {
+        const subteam of = subteam_range(g, groups, d->parts);
+        for (int p = of.first; p < of.first + of.n; p++) {
+            team->leader[list->level * d->parts + p] = of.first;
+            team->size[list->level * d->parts + p] = of.n;
+        }
+    }
+}
+
+static lw_status form_all_subteams(const lwi_elim *elim, lwi_arena *scratch, lwi_arena *arena,
+                                   lwi_elim_draft *d, lwi_elim_team *team)
+{
+    const size_t places = (size_t)d->nstage * (size_t)d->parts;
+    int n = 0;
+    piece *list = LWI_PUSH(scratch, piece, elim->ntask);
+    double *time = LWI_PUSH(scratch, double, d->parts);
+    team->leader = LWI_PUSH(arena, int, places);
+    team->size = LWI_PUSH(arena, int, places);
+    team->subteam = LWI_PUSH(arena, subteam_barrier, d->parts);
+    if (!list || !time || !team->leader || !team->size || !team->subteam) return LW_ERR_MEMORY;
+    for (int u = 0; u < elim->ntask; u++)
+        if (d->together[u])
+            list[n++] = (piece){d->stage[u], u, lwi_elim_task_work(elim, u, d->ranks)};
+    qsort(list, (size_t)n, sizeof *list, by_size);
+    for (int i = 0, end; i < n; i = end) {
+        for (end = i; end < n && list[end].level == list[i].level;) end++;
+        form_subteams(list + i, end - i, time, d, team);
+    }
+    return LW_OK;
+}
+
 // Sorts the tasks by stage and part.
 static lw_status arrange(const lwi_elim *elim, const lwi_elim_draft *d, lwi_arena *arena,
                          lwi_elim_team *team)
@@ -407,6 +501,7 @@ static lw_status make(const lwi_elim *elim, lwi_elim_strategy strategy, lwi_aren
     if (!*team) return LW_ERR_MEMORY;
     (*team)->parts = d->parts;
     (*team)->nstage = d->nstage;
+    TRY(form_all_subteams(elim, scratch, arena, d, *team));
     return arrange(elim, d, arena, *team);
 }
 
@@ -416,8 +511,21 @@ int lwi_elim_together(const lwi_elim *elim)
     int count = 0;
     for (int s = 0; team && s < team->nstage; s++)
         if (team->together[s])
-            count += team->first[s * team->parts + 1] - team->first[s * team->parts];
+            count += team->first[(s + 1) * team->parts] - team->first[s * team->parts];
     return count;
+}
+
+int lwi_elim_subteams(const lwi_elim *elim)
+{
+    const lwi_elim_team *team = elim->team;
+    int largest = 0;
+    for (int s = 0; team && s < team->nstage; s++) {
+        int count = 0;
+        for (int p = 0; p < team->parts && team->together[s]; p++)
+            count += team->leader[s * team->parts + p] == p;
+        largest = count > largest ? count : largest;
+    }
+    return largest;
 }
 
 lw_status lwi_elim_threads(lwi_elim *elim, lwi_pool *pool, lwi_elim_strategy strategy,
@@ -435,6 +543,7 @@ lw_status lwi_elim_threads(lwi_elim *elim, lwi_pool *pool, lwi_elim_strategy str
     if (status != LW_OK || !team) return status;
     team->pool = pool;
     lwi_barrier_init(pool, &team->barrier);
+    for (int p = 0; p < team->parts; p++) lwi_barrier_init(pool, &team->subteam[p].barrier);
     team->elim = elim;
     elim->team = team;
     return lwi_elim_batch_updates(elim, false, arena);

@@ -91,30 +91,49 @@ static void low_rank(int n, int rank, double *A, int ld)
         }
 }
 
-// P' A P = R' D R with as many pivots as the rank, each the largest; the remainder is round-off.
+// The permutation of exchanges k with swap[k].
+static void permutation(int n, int steps, const int *swap, int *perm)
+{
+    for (int i = 0; i < n; i++) perm[i] = i;
+    for (int k = 0; k < steps; k++) {
+        const int other = perm[k];
+        perm[k] = perm[swap[k]], perm[swap[k]] = other;
+    }
+}
+
+// P' A P = R' D R with as many pivots as the rank, each the largest; the remainder is round-off.  With a permutation in place
+// of the exchanges it is the same.
 static void pivots_end_at_the_rank(void **state)
 {
     (void)state;
     static const int sizes[][2] = {{1, 1},   {7, 3},   {16, 16}, {40, 16},
                                    {40, 17}, {70, 45}, {70, 70}};
-    static double A[ROOM * ROOM], R[ROOM * ROOM];
+    static double A[ROOM * ROOM], R[ROOM * ROOM], rest[ROOM * ROOM];
     problem_seed(12);
     for (int c = 0; c < LWI_COUNT(sizes); c++)
         for (int w = 0; w < 2; w++) {
             const int n = sizes[c][0], rank = sizes[c][1], ld = n + 3;
-            int perm[ROOM], reached = -1;
+            int swap[ROOM], perm[ROOM], noted[ROOM], reached = -1;
             low_rank(n, rank, A, ld);
-            memcpy(R, A, sizeof R);
-            for (int i = 0; i < n; i++) perm[i] = i;
-            const lwi_elim_dense S = {.kernels = w ? lwi_elim_kernels_of(0) : NULL,
-                                      .n = n,
-                                      .ld = ld,
-                                      .A = R,
-                                      .perm = perm,
-                                      .min = 1e-9,
-                                      .max = HUGE_VAL};
+            memcpy(R, A, sizeof R), memcpy(rest, A, sizeof rest);
+            for (int i = 0; i < n; i++) noted[i] = i;
+            lwi_elim_dense S = {.kernels = w ? lwi_elim_kernels_of(0) : NULL,
+                                .n = n,
+                                .ld = ld,
+                                .A = rest,
+                                .perm = noted,
+                                .min = 1e-9,
+                                .max = HUGE_VAL};
             assert_int_equal(lwi_elim_dense_eliminate(&S, n, true, &reached, &LWI_ALONE), rank);
             assert_int_equal(reached, rank);
+            S.A = R, S.swap = swap, S.perm = NULL;
+            assert_int_equal(lwi_elim_dense_eliminate(&S, n, true, &reached, &LWI_ALONE), rank);
+            assert_int_equal(reached, rank);
+            permutation(n, rank, swap, perm);
+            assert_memory_equal(perm, noted, (size_t)n * sizeof *perm);
+            for (int i = rank; i < n; i++)
+                assert_memory_equal(R + i * (ld + 1), rest + i * (ld + 1),
+                                    (size_t)(n - i) * sizeof *R);
             for (int k = 1; k < rank; k++) // pivots fall
                 assert_true(R[k * ld + k] >= R[(k - 1) * ld + k - 1]);
             for (int i = rank; i < n; i++)
@@ -129,6 +148,47 @@ static void pivots_end_at_the_rank(void **state)
                                R[k * ld + k];
                     assert_true(fabs(sum - A[a * ld + b]) < 1e-11);
                 }
+        }
+}
+
+// Of equal pivots the first is taken; one that is not a number never, and the elimination ends where it is next.
+static void the_first_of_the_largest_is_taken(void **state)
+{
+    (void)state;
+    enum { N = 23 };
+    static double A[N * N];
+    int swap[N], reached = -1;
+    const lwi_elim_dense S = {.n = N, .ld = N, .A = A, .swap = swap, .min = 1e-9, .max = HUGE_VAL};
+    for (int bad = 0; bad < N; bad++)
+        for (int i = 0; i < 2; i++) {
+            memset(A, 0, sizeof A);
+            for (int r = 0; r < N; r++) A[r * (N + 1)] = 1 + (r % 7 == 5);
+            A[bad * (N + 1)] = i ? NAN : 3;
+            const int last = i ? bad : N;
+            assert_int_equal(lwi_elim_dense_eliminate(&S, N, true, &reached, &LWI_ALONE), last);
+            if (last) assert_int_equal(swap[0], i == 0 ? bad : bad == 5 ? 12 : 5);
+        }
+}
+
+// Strips cover every row once, in any team, and weigh about the same: row i of n counts n - i.
+static void strips_are_even(void **state)
+{
+    (void)state;
+    static const int sizes[] = {0, 1, 3, 16, 17, 100, 360, 1000};
+    for (int c = 0; c < LWI_COUNT(sizes); c++)
+        for (int parts = 1; parts <= 16; parts++) {
+            const int n = sizes[c];
+            int seen[1000] = {0}, largest = 0;
+            for (int part = 0; part < parts; part++) {
+                const lwi_team team = {.part = part, .parts = parts};
+                int load = 0;
+                for (lwi_elim_strip s = lwi_elim_first_strip(n, &team); s.n;
+                     lwi_elim_next_strip(&s))
+                    for (int i = s.at; i < s.at + s.n; i++) seen[i]++, load += n - i;
+                largest = load > largest ? load : largest;
+            }
+            for (int i = 0; i < n; i++) assert_int_equal(seen[i], 1);
+            if (n >= 16 * parts) assert_true(largest <= 1.2 * n * (n + 1) / 2 / parts);
         }
 }
 
@@ -173,6 +233,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_are_right_in_any_lanes),
         cmocka_unit_test(pivots_end_at_the_rank),
+        cmocka_unit_test(the_first_of_the_largest_is_taken),
+        cmocka_unit_test(strips_are_even),
         cmocka_unit_test(systems_are_solved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -296,7 +296,7 @@ static void blocks_have_the_same_bits(void **state)
             const lwi_elim_kernels *kernels = lwi_elim_kernels_of(widths[w]);
             if (!kernels) continue; // not on this machine
             memset(R, 0, size * sizeof *R);
-            kernels->blocks(elim, N, elim->J, elim->G, R);
+            kernels->blocks(elim->block + N->block.first, N->block.n, N->ld, elim->J, elim->G, R);
             assert_memory_equal(R, expected, size * sizeof *R);
         }
     }

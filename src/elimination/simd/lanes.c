@@ -539,14 +539,13 @@ static INLINE void block(const int n, int m, const double (*J)[6], const double 
     }
 }
 
-static void put_node_blocks(const lwi_elim *elim, const lwi_elim_front *N, double (*left)[6],
+static void put_node_blocks(const lwi_elim_block *first, int n, int ld, double (*left)[6],
                             double (*right)[6], double *R)
 {
-    const lwi_elim_block *first = elim->block + N->block.first;
-    for (const lwi_elim_block *b = first; b < first + N->block.n; b++) {
+    for (const lwi_elim_block *b = first; b < first + n; b++) {
         const double(*J)[6] = (const double(*)[6])(left + 6 * b->J);
         const double(*G)[6] = (const double(*)[6])(right + 6 * b->G);
-#define BLOCK(n, unused) block(n, b->m, J, G, R + b->at, N->ld, b->add)
+#define BLOCK(n, unused) block(n, b->m, J, G, R + b->at, ld, b->add)
         LWI_WITH_EDGE_ROWS(b->n, BLOCK, 0)
 #undef BLOCK
     }
