@@ -268,7 +268,7 @@ class Measurement:
             return
         few_steps = self.few
         try:
-            few, _, text = self.steps(csv, few_steps, 2)
+            few, text_of_few, text = self.steps(csv, few_steps, 2, WRITER)
             self.found["formulation"] = summary(text)["options"]["formulation"]
             number = self.more_steps()
             more = self.steps(csv, number, 2)[0]
@@ -284,7 +284,7 @@ class Measurement:
             if row > 0:
                 self.found["row"] = row
             if self.meter is count:
-                self.found["text"] = text / (rows + 1)
+                self.found["text"] = (text - text_of_few) / (rows - 1)
                 self.found["numbers"], self.found["columns"] = numbers_of_row(csv)
         except Failed:
             pass
