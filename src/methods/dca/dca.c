@@ -35,7 +35,7 @@ typedef struct evaluated {
     purpose what;
     bool in_segments;              // else by the elimination
     double t, *x, *inputs, *rates; // [nx], [inputs], [nx]
-    bool present;                  // `system`, the path or the net is still at this state
+    bool present; // for rates: `system`, the path or the net is still at this state
 } evaluated;
 
 typedef struct dca {
@@ -321,7 +321,6 @@ static bool segment_observe(lwi_work *work, double t, const double *x, const dou
     lwi_states_observe(work, x, snapshot);
     lwi_tree_evaluate(model, &d->tree, t, x, u, inputs);
     const bool done = lwi_segment_rows_observe(&d->rows, model, t, x, u, udot, level, snapshot);
-    d->last.present = false; // corrections are other evaluations
     snapshot->work = d->auxiliary.at_work >= 0 ? x[d->auxiliary.at_work] : 0;
     return done;
 }
@@ -332,7 +331,6 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
     const lw_model *model = work->model;
     dca *d = work->data;
     if (find_segment_rates(work, t, x, inputs, xdot)) return LW_OK;
-    d->last.present = false;
     if (is_evaluated(work, t, x, inputs, FOR_ROW, false))
         d->last.what = FOR_NOTHING;
     else
@@ -359,7 +357,6 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     d->has_rows = level >= LW_OBSERVE_ACCELERATION;
     lwi_system_observe_tree(&d->system, t, level, &d->tree, d->last.rates + work->model->tree_nq,
                             snapshot);
-    d->last.present = false;
     return LW_OK;
 }
 
