@@ -403,10 +403,22 @@ static void divide_half(double x[9], const double l[9])
     divide_columns(HALF, x, l);
 }
 
+// Z -= X Y', the nine numbers of Z in pairs.
 static void subtract_half_product(double *restrict z, const double x[9], const double y[9])
 {
-    for (int c = 0; c < HALF; c++)
-        for (int m = 0; m < HALF; m++) subtract(HALF, z + HALF * c, y[HALF * m + c], x + HALF * m);
+    lwi_pair sum[4];
+    double last = z[8];
+    for (int k = 0; k < 4; k++) sum[k] = lwi_pair_load(z + 2 * k);
+    for (int m = 0; m < HALF; m++, x += HALF, y += HALF) {
+        const lwi_pair begin = lwi_pair_load(x), end = lwi_pair_load(x + 1);
+        sum[0] -= y[0] * begin;
+        sum[1] -= (lwi_pair){y[0] * end[1], y[1] * begin[0]};
+        sum[2] -= y[1] * end;
+        sum[3] -= y[2] * begin;
+        last -= y[2] * x[2];
+    }
+    for (int k = 0; k < 4; k++) lwi_pair_store(z + 2 * k, sum[k]);
+    z[8] = last;
 }
 
 static void subtract_half_block(lwi_block_cholesky *A, int half, int i, int end)

@@ -13,19 +13,31 @@ typedef struct lwi_body_sums {
 
 /** Functions of tree.c and rnea.c, three components of a vector at once. */
 typedef struct lwi_link_kernels {
-    /** lwi_link_position and, with v, lwi_link_rates of nodes k, k + 1, ... below `end`, up to the first that is no
-     *  hinge or is driven.  @return that node or `end` */
-    int (*hinges)(const lw_model *model, lwi_link *link, int k, int end, const double *q,
-                  const double *v);
+    /** lwi_link_position and, with v, lwi_link_rates of nodes k, k + 1, ... below `end`, up to the first that is neither
+     *  a hinge nor universal, or is driven.  @return that node or `end` */
+    int (*positions)(const lw_model *model, lwi_link *link, int k, int end, const double *q,
+                     const double *v);
     /** lwi_tree_world_of */
     void (*world)(const lw_model *model, const lwi_link *link, int first, int end, double (*R)[9],
                   double (*r)[3]);
     /** lwi_tree_velocity_of */
     void (*velocities)(const lw_model *model, const lwi_link *link, int first, int end,
                        const double *v, double (*V)[6]);
-    /** A of nodes as lwi_tree_accelerations, ending as `hinges` does. */
+    /** A of nodes as lwi_tree_accelerations, ending as `positions` does; `relative`: to their parents, on the ground
+     *  with the base's. */
     int (*accelerations)(const lw_model *model, const lwi_link *link, int k, int end,
-                         const double (*V)[6], const double *v, const double *vdot, double (*A)[6]);
+                         const double (*V)[6], const double *v, const double *vdot, bool relative,
+                         double (*A)[6]);
+    /** P of nodes first to end - 1 := inertia_mul of V. */
+    void (*momenta)(const lw_model *model, int first, int end, const double (*V)[6],
+                    double (*P)[6]);
+    /** lwi_tree_reaction, without efforts, of nodes k, k + 1, ... below `end`, up to the first that floats or has a reversed
+     *  joint.  @return that node or `end` */
+    int (*reactions)(const lw_model *model, const lwi_tree_work *work, int k, int end,
+                     double (*reaction)[6]);
+    /** to [body] := R X of the angular parts of X, of nodes first to end - 1. */
+    void (*angular)(const lw_model *model, int first, int end, const double (*R)[9],
+                    const double (*X)[6], double (*to)[3]);
     /** Adds F of nodes end - 1 to first + 1 to that of their parents. */
     void (*wrenches)(const lw_model *model, const lwi_link *link, int first, int end,
                      double (*F)[6]);
@@ -57,9 +69,9 @@ typedef struct lwi_observe_kernels {
      *  and A of the nodes; with `wrenches` their F = M A + V x* M V - wrench too. */
     void (*bodies)(const lw_model *model, const lwi_tree_work *work, const int *node,
                    bool accelerations, bool wrenches, lwi_snapshot *snapshot);
-    /** The reactions of the joints of node[0 to width - 1], none of them reversed or with efforts. */
-    void (*reactions)(const lw_model *model, const lwi_tree_work *work, const int *node,
-                      lwi_snapshot *snapshot);
+    /** The reactions of the joints of node[0 to width - 1], all reversed, between nodes and without efforts. */
+    void (*reversed_reactions)(const lw_model *model, const lwi_tree_work *work, const int *node,
+                               lwi_snapshot *snapshot);
     /** Of the hinges joint[0 to width - 1] without mounts, from the motion of their bodies in world axes: cosine and sine of
      *  the angle, if `cosine` is given, and the speed; as lwi_joint_read_hinge. */
     void (*hinge_motion)(const lw_model *model, const int *joint, const double (*R)[9],

@@ -289,7 +289,7 @@ int lwi_tree_common_node(const lw_model *model, int a, int b)
 static const lwi_link_kernels *link_kernels(void)
 {
     const lwi_observe_kernels *kernels = lwi_observe_kernels_of(0);
-    return kernels && kernels->links.hinges ? &kernels->links : NULL;
+    return kernels && kernels->links.positions ? &kernels->links : NULL;
 }
 
 void lwi_tree_links_of(const lw_model *model, double t, int first, int end, const double *q,
@@ -297,7 +297,7 @@ void lwi_tree_links_of(const lw_model *model, double t, int first, int end, cons
 {
     const lwi_link_kernels *kernels = link_kernels();
     for (int k = first; k < end; k++) {
-        if (kernels && (k = kernels->hinges(model, link, k, end, q, v)) >= end) return;
+        if (kernels && (k = kernels->positions(model, link, k, end, q, v)) >= end) return;
         const lwi_node *node = &model->node[k];
         lwi_link_position(model, k, t, q + node->iq, &link[k]);
         if (v) lwi_link_rates(model, k, t, v + node->iv, &link[k]);

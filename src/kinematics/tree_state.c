@@ -634,14 +634,19 @@ static void observe_joints(void *user, int first, int end)
     for (int k = first; k < end; k++) {
         const lwi_node *node = &of->model->node[k];
         if (node->joint < 0) continue;
-        if (node->nq != 1 || node->nv != 1 || node->driven) {
+        if (node->nq != node->nv || node->nv == 0 || node->nv > 2 || node->driven) {
             observe_joint(of, k);
             continue;
         }
         const lwi_joint *joint = &of->model->joint[node->joint];
-        to->q[joint->iq] = of->work->link[k].q[0];
-        to->qd[joint->iv] = of->v[node->iv];
+        const double *q = of->work->link[k].q, *v = of->v + node->iv;
+        to->q[joint->iq] = q[0];
+        to->qd[joint->iv] = v[0];
         if (of->accelerations) to->qdd[joint->iv] = of->vdot[node->iv];
+        if (node->nv == 1) continue;
+        to->q[joint->iq + 1] = q[1];
+        to->qd[joint->iv + 1] = v[1];
+        if (of->accelerations) to->qdd[joint->iv + 1] = of->vdot[node->iv + 1];
     }
 }
 
@@ -700,28 +705,58 @@ static void rotor_efforts(const lw_model *model, lwi_tree_work *work, const doub
     }
 }
 
-// Reactions that are R F wait for the lanes.
+// Nodes with reversed joints wait for the lanes.
+typedef struct waiting_nodes {
+    int n, node[LWI_LANES];
+} waiting_nodes;
+
+static void take_reaction(const observation *of, int k)
+{
+    lwi_tree_reaction(of->model, of->work, k, of->snapshot->reaction[of->model->node[k].joint]);
+}
+
+static void take_waiting(const observation *of, waiting_nodes *waiting)
+{
+    if (waiting->n == of->kernels->width)
+        of->kernels->reversed_reactions(of->model, of->work, waiting->node, of->snapshot);
+    else
+        for (int i = 0; i < waiting->n; i++) take_reaction(of, waiting->node[i]);
+    waiting->n = 0;
+}
+
+// Without efforts.
+static void take_plain_reactions(const observation *of, int first, int end)
+{
+    const lwi_link_kernels *rows = &of->kernels->links;
+    waiting_nodes waiting = {0};
+    for (int k = first; k < end; k++) {
+        if (rows->reactions) {
+            k = rows->reactions(of->model, of->work, k, end, of->snapshot->reaction);
+            if (k >= end) break;
+        }
+        const lwi_node *node = &of->model->node[k];
+        if (node->joint < 0) continue;
+        if (!node->reversed || node->parent < 0) {
+            take_reaction(of, k);
+            continue;
+        }
+        waiting.node[waiting.n++] = k;
+        if (waiting.n == of->kernels->width) take_waiting(of, &waiting);
+    }
+    take_waiting(of, &waiting);
+}
+
 static void take_reactions(void *user, int first, int end)
 {
     const observation *of = user;
-    const bool alone = of->model->nforce + of->model->nrotor > 0 || !of->kernels;
-    int node[LWI_LANES], n = 0;
+    const lw_model *model = of->model;
+    const bool plain = of->kernels && model->nforce + model->nrotor == 0;
+    if (plain) take_plain_reactions(of, first, end);
     for (int k = first; k < end; k++) {
-        const int joint = of->model->node[k].joint;
+        const int joint = model->node[k].joint;
         if (joint < 0) continue;
         lwi_snapshot_set_undetermined(of->snapshot, joint, 0);
-        if (alone || of->model->node[k].reversed) {
-            lwi_tree_reaction(of->model, of->work, k, of->snapshot->reaction[joint]);
-            continue;
-        }
-        node[n++] = k;
-        if (n < of->kernels->width) continue;
-        of->kernels->reactions(of->model, of->work, node, of->snapshot);
-        n = 0;
-    }
-    while (n > 0) {
-        const int k = node[--n];
-        lwi_tree_reaction(of->model, of->work, k, of->snapshot->reaction[of->model->node[k].joint]);
+        if (!plain) take_reaction(of, k);
     }
 }
 

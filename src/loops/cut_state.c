@@ -62,6 +62,12 @@ static void accelerations_of_bodies(lwi_cut *cut, const lwi_tree_work *tree)
             lwi_cut_accelerations(cut, tree, NULL);
             return;
         }
+    const lwi_observe_kernels *kernels = lwi_observe_kernels_of(0);
+    if (kernels && kernels->links.angular) {
+        kernels->links.angular(model, 0, model->nnode, (const double(*)[9])tree->R,
+                               (const double(*)[6])tree->A, cut->al);
+        return;
+    }
     for (int i = 0; i < model->nloop; i++)
         for (int side = 0; side < 2; side++) {
             const lwi_joint *joint = &model->joint[model->loop[i]];
@@ -88,9 +94,15 @@ void lwi_cut_state_observe(lwi_cut *cut, const lwi_auxiliary *auxiliary, lwi_tre
                            double t, const double *x, const double *v, const double *vdot,
                            lw_observe level, lwi_snapshot *snapshot)
 {
-    const lw_model *model = cut->model;
-    lwi_tree_observe(model, tree, t, v, vdot, level, snapshot);
+    lwi_tree_observe(cut->model, tree, t, v, vdot, level, snapshot);
     snapshot->work = auxiliary->at_work >= 0 ? x[auxiliary->at_work] : 0;
+    lwi_cut_state_observe_joints(cut, tree, t, level, snapshot);
+}
+
+void lwi_cut_state_observe_joints(lwi_cut *cut, const lwi_tree_work *tree, double t,
+                                  lw_observe level, lwi_snapshot *snapshot)
+{
+    const lw_model *model = cut->model;
     const lwi_motion motion = lwi_cut_motion(tree);
     const lwi_observe_kernels *kernels = lwi_observe_kernels_of(0);
     int waiting[LWI_LANES], n = 0; // hinges for the lanes

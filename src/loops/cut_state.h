@@ -24,6 +24,9 @@ double lwi_cut_state_power(const lwi_cut *cut, lwi_tree_work *tree, const double
 void lwi_cut_state_observe(lwi_cut *cut, const lwi_auxiliary *auxiliary, lwi_tree_work *tree,
                            double t, const double *x, const double *v, const double *vdot,
                            lw_observe level, lwi_snapshot *snapshot);
+/** Its part of the cut joints alone, without their reactions. */
+void lwi_cut_state_observe_joints(lwi_cut *cut, const lwi_tree_work *tree, double t,
+                                  lw_observe level, lwi_snapshot *snapshot);
 /** Tolerance factors: 1 for coordinates and speeds, an energy for the work; after the velocities. */
 void lwi_cut_state_scale(const lwi_cut *cut, const lwi_auxiliary *auxiliary,
                          const lwi_tree_work *tree, const lwi_layout *layout, double *factor);

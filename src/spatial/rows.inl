@@ -73,3 +73,11 @@ static INLINE void row_motion_to(const row R[3], row r, row *lin, row *ang)
     *lin = combine(R, row_cross(*ang, r) + *lin);
     *ang = combine(R, *ang);
 }
+// The rows of a symmetric matrix [6].
+static INLINE void load_symmetric(const double *J, row M[3])
+{
+    const row a = load_four(J), b = load_four(J + 2);
+    M[0] = __builtin_shufflevector(a, b, 0, 3, 6, 6);
+    M[1] = __builtin_shufflevector(b, a, 1, 5, 3, 3);
+    M[2] = PICK(b, 2, 3, 0);
+}

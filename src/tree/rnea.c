@@ -128,7 +128,8 @@ static void accelerations_of_nodes(void *user, int first, int end)
     for (int k = first; k < end; k++) {
         if (kernels && kernels->links.accelerations)
             k = kernels->links.accelerations(of->model, work->link, k, end,
-                                             (const double(*)[6])work->V, of->v, of->vdot, work->A);
+                                             (const double(*)[6])work->V, of->v, of->vdot, false,
+                                             work->A);
         if (k >= end) return;
         const int parent = of->model->node[k].parent;
         const lwi_link *link = &of->work->link[k];
@@ -144,10 +145,17 @@ static void relative_accelerations(void *user, int first, int end)
     const bodies *of = user;
     const double *g = of->model->gravity;
     const double base[6] = {-g[0], -g[1], -g[2]};
+    const lwi_observe_kernels *kernels = lwi_observe_kernels_of(0);
+    const lwi_tree_work *work = of->work;
     for (int k = first; k < end; k++) {
-        const lwi_link *link = &of->work->link[k];
-        v6_zero(of->work->A[k]);
-        if (of->model->node[k].parent < 0) motion_to(of->work->A[k], link->R, link->r, base);
+        if (kernels && kernels->links.accelerations)
+            k = kernels->links.accelerations(of->model, work->link, k, end,
+                                             (const double(*)[6])work->V, of->v, of->vdot, true,
+                                             work->A);
+        if (k >= end) return;
+        const lwi_link *link = &work->link[k];
+        v6_zero(work->A[k]);
+        if (of->model->node[k].parent < 0) motion_to(work->A[k], link->R, link->r, base);
         add_acceleration_of_joint(of, k);
     }
 }

@@ -72,7 +72,12 @@ static void bodies_in_lanes_change_no_bit(void **state)
     }
 }
 
-// Links of hinges, poses and velocities of bodies.
+static bool is_by_rows(const lwi_node *node)
+{
+    return lwi_node_is_universal(node) || (node->type->id == LW_JOINT_REVOLUTE && !node->driven);
+}
+
+// Links of hinges and universal joints, poses and velocities of bodies.
 static void links_and_bodies_have_the_same_bits(const lwt_tree *c, const lwi_link_kernels *kernels,
                                                 const double (*R)[9], const double (*r)[3],
                                                 const double (*V)[6], const lwi_tree_work *tree,
@@ -86,10 +91,10 @@ static void links_and_bodies_have_the_same_bits(const lwt_tree *c, const lwi_lin
     assert_int_equal(lwi_snapshot_create(model, arena, &plain), LW_OK);
     assert_non_null(link);
     for (int k = 0; k < model->nnode; k++) {
-        const bool hinge = model->node[k].type->id == LW_JOINT_REVOLUTE && !model->node[k].driven;
+        const bool by_rows = is_by_rows(&model->node[k]);
         double speed[3];
-        assert_int_equal(kernels->hinges(model, link, k, k + 1, c->q, c->v), hinge ? k + 1 : k);
-        if (hinge) {
+        assert_int_equal(kernels->positions(model, link, k, k + 1, c->q, c->v), k + by_rows);
+        if (by_rows) {
             lwi_link one = link[k];
             lwi_link_position(model, k, c->t, c->q + model->node[k].iq, &one);
             lwi_link_rates(model, k, c->t, c->v + model->node[k].iv, &one);
@@ -109,30 +114,50 @@ static void links_and_bodies_have_the_same_bits(const lwt_tree *c, const lwi_lin
     assert_memory_equal(m.r, plain.r, nbody * sizeof *m.r);
     assert_memory_equal(m.v, plain.v, nbody * sizeof *m.v);
     assert_memory_equal(m.w, plain.w, nbody * sizeof *m.w);
+    memset(m.w, 0, nbody * sizeof *m.w);
+    kernels->angular(model, 0, model->nnode, R, V, m.w);
+    assert_memory_equal(m.w, plain.w, nbody * sizeof *m.w);
 }
 
-// Of hinges; those of other joints are there before.
+static void momenta_have_the_same_bits(const lw_model *model, const lwi_link_kernels *kernels,
+                                       const double (*V)[6], double (*P)[6])
+{
+    kernels->momenta(model, 0, model->nnode, V, P);
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        double plain[6];
+        inertia_mul(plain, node->mass, node->h, node->J, V[k]);
+        assert_memory_equal(P[k], plain, sizeof plain);
+    }
+}
+
+// Of hinges and universal joints; those of other joints are there before.
 static void accelerations_have_the_same_bits(const lwt_tree *c, const lwi_link_kernels *kernels,
                                              lwi_tree_work *tree)
 {
     const lw_model *model = c->model;
     const double *g = model->gravity, base[6] = {-g[0], -g[1], -g[2]};
     lwi_tree_accelerations(model, tree, c->v, c->v);
-    for (int k = 0; k < model->nnode; k++) {
-        const lwi_node *node = &model->node[k];
-        double A[6], bias[6];
-        motion_to(A, tree->link[k].R, tree->link[k].r,
-                  node->parent < 0 ? base : tree->A[node->parent]);
-        lwi_tree_bias(model, k, tree, c->v, bias);
-        v6_add(A, A, bias);
-        for (int j = 0; j < node->nv; j++) v6_axpy(A, c->v[node->iv + j], tree->link[k].S[j]);
-        assert_memory_equal(tree->A[k], A, sizeof A);
-        v6_zero(tree->A[k]);
-        const int next = kernels->accelerations(model, tree->link, k, k + 1,
-                                                (const double(*)[6])tree->V, c->v, c->v, tree->A);
-        assert_memory_equal(tree->A[k], A, next > k ? sizeof A : 0);
-        v6_copy(tree->A[k], A);
-    }
+    for (int k = 0; k < model->nnode; k++)
+        for (int relative = 1; relative >= 0; relative--) {
+            const lwi_node *node = &model->node[k];
+            const lwi_link *link = &tree->link[k];
+            double A[6] = {0}, bias[6];
+            if (node->parent < 0)
+                motion_to(A, link->R, link->r, base);
+            else if (!relative)
+                motion_to(A, link->R, link->r, tree->A[node->parent]);
+            lwi_tree_bias(model, k, tree, c->v, bias);
+            v6_add(A, A, bias);
+            for (int j = 0; j < node->nv; j++) v6_axpy(A, c->v[node->iv + j], link->S[j]);
+            v6_zero(tree->A[k]);
+            const int next =
+                kernels->accelerations(model, tree->link, k, k + 1, (const double(*)[6])tree->V,
+                                       c->v, c->v, relative, tree->A);
+            assert_int_equal(next, k + is_by_rows(node));
+            assert_memory_equal(tree->A[k], A, next > k ? sizeof A : 0);
+            v6_copy(tree->A[k], A);
+        }
 }
 
 // One number that is not finite is found anywhere.
@@ -212,6 +237,7 @@ static void links_by_rows_change_no_bit(void **state)
                     force_add_from(V[model->node[k].parent], tree.link[k].R, tree.link[k].r, V[k]);
             assert_memory_equal(tree.F, V, n * sizeof *F);
             memcpy(V, tree.V, n * sizeof *V);
+            momenta_have_the_same_bits(model, &kernels->links, (const double(*)[6])V, tree.F);
         }
         lwi_arena_free(&arena);
     }
@@ -221,6 +247,7 @@ static void links_by_rows_change_no_bit(void **state)
 static void sums_and_reactions_in_lanes_change_no_bit(void **state)
 {
     (void)state;
+    int found[2] = {0};
     LWT_FOR_TREES(c, 40, 0)
     {
         const lw_model *model = c.model;
@@ -254,16 +281,23 @@ static void sums_and_reactions_in_lanes_change_no_bit(void **state)
             for (int k = 0; k < model->nnode; k++) {
                 const int node[LWI_LANES] = {k, k, k, k, k, k, k, k};
                 const int joint = model->node[k].joint;
+                const bool reversed = model->node[k].reversed;
                 double F[6];
-                if (joint < 0 || model->node[k].reversed || model->nforce + model->nrotor > 0)
-                    continue;
+                if (joint < 0 || model->nforce + model->nrotor > 0) continue;
+                if (reversed ? model->node[k].parent < 0 : !kernels->links.reactions) continue;
                 lwi_tree_reaction(model, &tree, k, F);
-                kernels->reactions(model, &tree, node, &m);
+                memset(m.reaction[joint], 0, sizeof F);
+                if (reversed)
+                    kernels->reversed_reactions(model, &tree, node, &m);
+                else
+                    kernels->links.reactions(model, &tree, k, k + 1, m.reaction);
                 for (int i = 0; i < 6; i++) assert_true(m.reaction[joint][i] == F[i]);
+                found[reversed]++;
             }
         }
         lwi_arena_free(&arena);
     }
+    assert_true(!lwi_observe_kernels_of(4) || (found[0] && found[1]));
 }
 
 // Angles, speeds and their rates of hinges in lanes, as if they closed loops: those of one joint, of all bits.

@@ -178,8 +178,8 @@ static void bodies(const lw_model *model, const lwi_tree_work *work, const int *
     from_rows(from, (int)(sizeof k / sizeof(real)), &k.mass);
     load(work->R[0], node, 9, m.R);
     load(work->r[0], node, 3, m.r);
-    load(work->V[0], node, 6, m.V);
     store_pose(&k, &m, b, to);
+    load(work->V[0], node, 6, m.V);
     store_twist(&k, &m, b, to);
     if (!accelerations) return;
     load(work->A[0], node, 6, m.A);
@@ -187,17 +187,37 @@ static void bodies(const lw_model *model, const lwi_tree_work *work, const int *
     if (wrenches) store_wrench(&k, &m, node, work);
 }
 
-// Reactions of joints on body 2, which is the node: R F, as lwi_tree_reaction.
-static void reactions(const lw_model *model, const lwi_tree_work *work, const int *node,
-                      lwi_snapshot *to)
+// As lwi_tree_reaction of reversed joints between nodes, without efforts: F2 is on the parent, which gets the opposite
+// wrench.
+static void reversed_reactions(const lw_model *model, const lwi_tree_work *work, const int *node,
+                               lwi_snapshot *to)
 {
-    int joint[WIDTH];
-    real R[9], F[6];
-    for (int l = 0; l < WIDTH; l++) joint[l] = model->node[node[l]].joint;
-    load(work->R[0], node, 9, R);
+    const double *link[WIDTH], *mount[WIDTH];
+    int joint[WIDTH], parent[WIDTH];
+    real own[12], X[12], R[9], R2[9], F[6], f[6], n[3]; // R, then r of frames
+    for (int l = 0; l < WIDTH; l++) {
+        const lwi_node *of = &model->node[node[l]];
+        joint[l] = of->joint, parent[l] = of->parent;
+        link[l] = work->link[node[l]].R, mount[l] = of->X_R;
+    }
+    from_rows(link, 12, own);
+    from_rows(mount, 12, X);
+    load(work->R[0], parent, 9, R);
     load(work->F[0], node, 6, F);
-    plain_turn(F, R, F);
-    plain_turn(F + 3, R, F + 3);
+    plain_turn(f, own, F);
+    plain_turn(f + 3, own, F + 3);
+    plain_cross_add(f + 3, own + 9, f);
+    plain_cross(n, f, X + 9);
+    for (int i = 0; i < 3; i++) n[i] += f[3 + i];
+    plain_turn_back(F, X, f);
+    plain_turn_back(F + 3, X, n);
+    for (int i = 0; i < 6; i++) F[i] = -F[i];
+    for (int i = 0; i < 9; i++) {
+        const real *a = R + i - i % 3, *b = X + i % 3;
+        R2[i] = a[0] * b[0] + a[1] * b[3] + a[2] * b[6];
+    }
+    plain_turn(F, R2, F);
+    plain_turn(F + 3, R2, F + 3);
     store(F, 6, joint, to->reaction[0]);
 }
 
@@ -285,6 +305,31 @@ typedef struct body_constants {
 _Static_assert(offsetof(lwi_body, inertia) - offsetof(lwi_body, mass) == sizeof(double),
                "the constants of a body are consecutive");
 
+_Static_assert(offsetof(lwi_body_sums, momentum) == sizeof(double),
+               "kinetic is in front of momentum");
+
+// sum[i] += a[i], then b[i] where there is one, of the first `count` lanes, one after the other.
+static INLINE void add_lanes(const real *a, const real *b, int n, int count, double *sum)
+{
+#if WIDTH == 1
+    for (int i = 0; i < n && count > 0; i++) {
+        sum[i] += a[i];
+        if (b) sum[i] += b[i];
+    }
+#else
+    real first[WIDTH], second[WIDTH], all = some(sum, n);
+    for (int k = 0; k < WIDTH; k++) first[k] = k < n ? a[k] : ZERO;
+    for (int k = 0; b && k < WIDTH; k++) second[k] = k < n ? b[k] : ZERO;
+    transpose(first);
+    if (b) transpose(second);
+    for (int l = 0; l < WIDTH && l < count; l++) {
+        all += first[l];
+        if (b) all += second[l];
+    }
+    put_some(all, sum, n);
+#endif
+}
+
 // As lwi_observe_energies: the sums are those of one body after the other.
 static void energies(const lw_model *model, const lwi_snapshot *m, int first, int count,
                      lwi_body_sums *sums)
@@ -293,7 +338,6 @@ static void energies(const lw_model *model, const lwi_snapshot *m, int first, in
     int b[WIDTH];
     body_constants k;
     real R[9], r[3], v[3], w[3], p[3], L[3], shifted[3];
-    double kinetic[WIDTH], linear[3][WIDTH], own[3][WIDTH], arm[3][WIDTH];
     for (int l = 0; l < WIDTH; l++) {
         b[l] = l < count ? first + l : first;
         from[l] = (const double *)(const void *)((const char *)&model->body[b[l]] +
@@ -313,18 +357,7 @@ static void energies(const lw_model *model, const lwi_snapshot *m, int first, in
                                        (w[0] * L[0] + w[1] * L[1] + w[2] * L[2]));
     plain_turn(L, R, L);
     plain_cross(shifted, r, p);
-    memcpy(kinetic, &T, sizeof T);
-    for (int i = 0; i < 3; i++) {
-        memcpy(linear[i], &p[i], sizeof T);
-        memcpy(own[i], &L[i], sizeof T);
-        memcpy(arm[i], &shifted[i], sizeof T);
-    }
-    for (int l = 0; l < WIDTH && l < count; l++) {
-        sums->kinetic += kinetic[l];
-        for (int i = 0; i < 3; i++) {
-            sums->momentum[i] += linear[i][l];
-            sums->angular_momentum[i] += own[i][l];
-            sums->angular_momentum[i] += arm[i][l];
-        }
-    }
+    const real linear[4] = {T, p[0], p[1], p[2]}; // `kinetic` is in front of `momentum`
+    add_lanes(linear, NULL, 4, count, &sums->kinetic);
+    add_lanes(L, shifted, 3, count, sums->angular_momentum);
 }

@@ -12,31 +12,68 @@ static INLINE void store_zeros(double *x)
 }
 
 // As lwi_link_position and lwi_link_rates of a hinge: (c, s, 0) and (-s, c, 0) against the rows of X, z is that of X.
-static int hinges(const lw_model *model, lwi_link *link, int k, int end, const double *q,
-                  const double *v)
+static INLINE void place_hinge(const lwi_node *node, lwi_link *to, const double *q, const double *v)
+{
+    const double angle = q[node->iq], c = cos(angle), s = node->reversed ? -sin(angle) : sin(angle);
+    const row cosines = all(c), sines = {s, -s, 0, 0};
+    row R[3];
+    load_rows(node->X_R, R); // X_r is behind X_R
+    for (int i = 0; i < 3; i++)
+        R[i] =
+            __builtin_shufflevector(R[i] * cosines + PICK(R[i], 1, 0, 0) * sines, R[i], 0, 1, 6, 6);
+    store_rows(to->R, R);
+    v3_copy(to->r, node->X_r);
+    store_zeros(to->sigma);
+    store_zeros(to->S[0]);
+    to->S[0][5] = node->reversed ? -1 : 1;
+    to->q[0] = angle;
+    if (!v) return;
+    to->u[0] = v[node->iv];
+    store_zeros(to->Sdot[0]);
+    store_zeros(to->sigma_dot);
+}
+
+// The same of a universal joint: R = X Rz(q0) Rx(q1).
+static INLINE void place_universal(const lwi_node *node, lwi_link *to, const double *q,
+                                   const double *v)
+{
+    const double first = q[node->iq], second = q[node->iq + 1];
+    const double c0 = cos(first), s0 = sin(first), c1 = cos(second), s1 = sin(second);
+    const row own[3] = {{c0, -s0 * c1, s0 * s1, 0}, {s0, c0 * c1, -c0 * s1, 0}, {0, s1, c1, 0}};
+    row R[3];
+    for (int i = 0; i < 3; i++) R[i] = product(node->X_R, i, own);
+    store_rows(to->R, R);
+    v3_copy(to->r, node->X_r);
+    store_zeros(to->sigma);
+    store_zeros(to->S[0]);
+    store_zeros(to->S[1]);
+    to->S[0][4] = s1, to->S[0][5] = c1, to->S[1][3] = 1;
+    to->q[0] = first, to->q[1] = second;
+    if (!v) return;
+    const double u0 = v[node->iv], u1 = v[node->iv + 1];
+    to->u[0] = u0, to->u[1] = u1;
+    store_zeros(to->Sdot[0]);
+    store_zeros(to->Sdot[1]);
+    store_zeros(to->sigma_dot);
+    to->Sdot[0][4] = u1 * c1, to->Sdot[0][5] = -u1 * s1;
+}
+
+static INLINE bool is_hinge(const lwi_node *node)
+{
+    return node->type->id == LW_JOINT_REVOLUTE && !node->driven;
+}
+
+static int positions(const lw_model *model, lwi_link *link, int k, int end, const double *q,
+                     const double *v)
 {
     for (; k < end; k++) {
         const lwi_node *node = &model->node[k];
-        lwi_link *to = &link[k];
-        if (node->type->id != LW_JOINT_REVOLUTE || node->driven) return k;
-        const double angle = q[node->iq], c = cos(angle),
-                     s = node->reversed ? -sin(angle) : sin(angle);
-        const row cosines = all(c), sines = {s, -s, 0, 0};
-        row R[3];
-        load_rows(node->X_R, R); // X_r is behind X_R
-        for (int i = 0; i < 3; i++)
-            R[i] = __builtin_shufflevector(R[i] * cosines + PICK(R[i], 1, 0, 0) * sines, R[i], 0, 1,
-                                           6, 6);
-        store_rows(to->R, R);
-        v3_copy(to->r, node->X_r);
-        store_zeros(to->sigma);
-        store_zeros(to->S[0]);
-        to->S[0][5] = node->reversed ? -1 : 1;
-        to->q[0] = angle;
-        if (!v) continue;
-        to->u[0] = v[node->iv];
-        store_zeros(to->Sdot[0]);
-        store_zeros(to->sigma_dot);
+        if (is_hinge(node))
+            place_hinge(node, &link[k], q, v);
+        else if (lwi_node_is_universal(node))
+            place_universal(node, &link[k], q, v);
+        else
+            return k;
     }
     return k;
 }
@@ -69,10 +106,11 @@ static void world(const lw_model *model, const lwi_link *link, int first, int en
             continue;
         }
         load_rows(link[k].R, own);
+        for (int i = 0; i < 3; i++) // the origin is the fourth column
+            own[i] = __builtin_shufflevector(own[i], all(link[k].r[i]), 0, 1, 2, 7);
         for (int i = 0; i < 3; i++) rotated[i] = product(R[parent], i, own);
         store_rows(R[k], rotated);
-        m3_mul_v(r[k], R[parent], link[k].r);
-        v3_add(r[k], r[k], r[parent]);
+        for (int i = 0; i < 3; i++) r[k][i] = rotated[i][3] + r[parent][i];
     }
 }
 
@@ -160,28 +198,91 @@ static INLINE row cross_axis(row a, double rate)
     return __builtin_shufflevector(__builtin_shufflevector(b, -b, 1, 4, 2, 3), zero, 0, 1, 4, 4);
 }
 
-// As lwi_tree_accelerations of hinges: c is that of lwi_tree_bias.
+// As lwi_tree_accelerations, or relative_accelerations of rnea.c, of hinges and universal joints: c is that of
+// lwi_tree_bias.
 static int accelerations(const lw_model *model, const lwi_link *link, int k, int end,
-                         const double (*V)[6], const double *v, const double *vdot, double (*A)[6])
+                         const double (*V)[6], const double *v, const double *vdot, bool relative,
+                         double (*A)[6])
 {
     const double *g = model->gravity;
+    const row base = {-g[0], -g[1], -g[2], 0};
     for (; k < end; k++) {
         const lwi_node *node = &model->node[k];
-        row R[3], lin = {-g[0], -g[1], -g[2], 0}, ang = all(0);
-        if (node->type->id != LW_JOINT_REVOLUTE || node->driven) return k;
-        if (node->parent >= 0)
+        const double *u = v + node->iv, *rates = vdot + node->iv;
+        const bool hinge = is_hinge(node);
+        row R[3], lin = all(0), ang = all(0);
+        if (!hinge && !lwi_node_is_universal(node)) return k;
+        if (node->parent < 0)
+            lin = base;
+        else if (!relative)
             lin = load_four(A[node->parent]), ang = load_three(A[node->parent] + 3);
-        load_rows(link[k].R, R);
-        row_motion_to(R, load_four(link[k].r), &lin, &ang);
-        const double rate = v[node->iv] * link[k].S[0][5];
-        const row c = cross_axis(load_four(V[k]), rate),
-                  al = cross_axis(load_three(V[k] + 3), rate);
-        lin = lin + c + all(vdot[node->iv]) * load_four(link[k].S[0]);
-        ang = ang + al + all(vdot[node->iv]) * load_four(link[k].S[0] + 3);
+        if (node->parent < 0 || !relative) {
+            load_rows(link[k].R, R);
+            row_motion_to(R, load_four(link[k].r), &lin, &ang);
+        }
+        const row v_link = load_four(V[k]), w = load_three(V[k] + 3);
+        const double(*S)[6] = (const double(*)[6])link[k].S;
+        if (hinge) {
+            const double rate = u[0] * S[0][5];
+            lin += cross_axis(v_link, rate);
+            ang += cross_axis(w, rate);
+        } else {
+            const row turn = {u[1], u[0] * S[0][4], u[0] * S[0][5], 0};
+            lin += row_cross(v_link, turn);
+            ang += row_cross(w, turn) + all(u[0]) * load_three(link[k].Sdot[0] + 3);
+        }
+        lin += all(rates[0]) * load_four(S[0]);
+        ang += all(rates[0]) * load_four(S[0] + 3);
+        if (!hinge) {
+            lin += all(rates[1]) * load_four(S[1]);
+            ang += all(rates[1]) * load_four(S[1] + 3);
+        }
         store_four(A[k], lin);
         store_three(A[k] + 3, ang);
     }
     return k;
+}
+
+// inertia_mul
+static void momenta(const lw_model *model, int first, int end, const double (*V)[6], double (*P)[6])
+{
+    for (int k = first; k < end; k++) {
+        const lwi_node *node = &model->node[k];
+        const row lin = load_four(V[k]), ang = load_three(V[k] + 3), h = load_four(node->h);
+        row J[3];
+        load_symmetric(node->J, J);
+        store_four(P[k], row_cross(ang, h) + all(node->mass) * lin);
+        store_three(P[k] + 3, combine(J, ang) + row_cross(h, lin));
+    }
+}
+
+// As lwi_tree_reaction of joints that are not reversed and have no efforts.
+static int reactions(const lw_model *model, const lwi_tree_work *work, int k, int end,
+                     double (*reaction)[6])
+{
+    for (; k < end; k++) {
+        const lwi_node *node = &model->node[k];
+        if (node->joint < 0 || node->reversed) return k;
+        row R[3], T[3];
+        double *to = reaction[node->joint];
+        load_matrix(work->R[k], R);
+        row_transpose(R, T);
+        store_four(to, combine(T, load_four(work->F[k])));
+        store_three(to + 3, combine(T, load_three(work->F[k] + 3)));
+    }
+    return k;
+}
+
+// The angular parts of motions X of the links, in world axes.
+static void angular(const lw_model *model, int first, int end, const double (*R)[9],
+                    const double (*X)[6], double (*to)[3])
+{
+    for (int k = first; k < end; k++) {
+        row axes[3], T[3];
+        load_matrix(R[k], axes);
+        row_transpose(axes, T);
+        store_three(to[model->node[k].body], combine(T, load_three(X[k] + 3)));
+    }
 }
 
 static void wrenches(const lw_model *model, const lwi_link *link, int first, int end,

@@ -20,8 +20,8 @@
 #include "kinematics/simd/links.inl"
 #define ROWS                                                                                       \
     {                                                                                              \
-        hinges, world, velocities, accelerations, wrenches, motions, ride, to_links, place,        \
-            body_velocities                                                                        \
+        positions, world, velocities, accelerations, momenta, reactions, angular, wrenches,        \
+            motions, ride, to_links, place, body_velocities                                        \
     }
 #else
 #define ROWS                                                                                       \
@@ -49,5 +49,6 @@ static bool finite(const double *x, int n)
 #define TABLE_3(isa) lwi_observe_kernels_##isa
 #define TABLE_2(isa) TABLE_3(isa)
 extern const lwi_observe_kernels TABLE_2(ISA);
-const lwi_observe_kernels TABLE_2(ISA) = {WIDTH,       residuals, bodies, reactions, hinge_motion,
-                                          hinge_rates, energies,  finite, ROWS};
+const lwi_observe_kernels TABLE_2(ISA) = {WIDTH,        residuals,   bodies,   reversed_reactions,
+                                          hinge_motion, hinge_rates, energies, finite,
+                                          ROWS};

@@ -5,16 +5,16 @@
 
 #define LWI_UNROLL _Pragma("GCC unroll 8")
 
-/** F1 and F2 in their bodies: as lwi_joint has them, one after the other. */
-typedef struct frames {
-    real R1[9], r1[3], R2[9], r2[3];
-} frames;
+/** F1 or F2 in its body: as lwi_joint has them, one after the other. */
+typedef struct frame {
+    real R[9], r[3];
+} frame;
 
-_Static_assert(offsetof(lwi_joint, r2) + 3 * sizeof(double) - offsetof(lwi_joint, R1) ==
-                   24 * sizeof(double),
-               "the frames of a joint are consecutive");
+_Static_assert(offsetof(lwi_joint, r1) - offsetof(lwi_joint, R1) == 9 * sizeof(double) &&
+                   offsetof(lwi_joint, r2) - offsetof(lwi_joint, R2) == 9 * sizeof(double),
+               "frames of a joint are consecutive");
 
-/** Motion of the bodies, world axes. */
+/** Motion of a body, world axes. */
 typedef struct body {
     real R[9], r[3], v[3], w[3], a[3], al[3];
 } body;
@@ -111,11 +111,17 @@ static INLINE void see_from(const body *b, bool accelerations, real x[3][3])
     for (int i = 0; i < 3; i++) x[2][i] -= c[i];
 }
 
+// A residual that is no number is not larger.
 static INLINE void take_larger(real *largest, real residual)
 {
-    const real size = NAME(absolute)(residual); // not a number: not larger
-    *largest =
-        NAME(select)(NAME(at_most)(size, *largest) | ~NAME(at_most)(size, size), *largest, size);
+    const real size = NAME(absolute)(residual);
+#if WIDTH == 8
+    *largest = (real)_mm512_max_pd((__m512d)size, (__m512d)*largest);
+#elif WIDTH == 4
+    *largest = (real)_mm256_max_pd((__m256d)size, (__m256d)*largest);
+#else
+    *largest = size > *largest ? size : *largest;
+#endif
 }
 
 // Those of a hinge: three of points, two of axis z of F2.
@@ -125,31 +131,61 @@ static const lwi_row_form hinge_rows[] = {{LWI_ROW_POINT, 0, 0},
                                           {LWI_ROW_AXES, 0, 2},
                                           {LWI_ROW_AXES, 1, 2}};
 enum { HINGE_ROWS = sizeof hinge_rows / sizeof *hinge_rows };
+// Those of a universal joint: z of F1 and x of F2 are at right angles.
+static const lwi_row_form universal_rows[] = {
+    {LWI_ROW_POINT, 0, 0}, {LWI_ROW_POINT, 1, 0}, {LWI_ROW_POINT, 2, 0}, {LWI_ROW_AXES, 2, 0}};
+enum { UNIVERSAL_ROWS = sizeof universal_rows / sizeof *universal_rows };
 
-static INLINE void residuals_of(const lwi_row_form *form, int n, const frames *f, const body *b1,
-                                const body *b2, bool accelerations, real largest[3])
+// F1 or F2 of the lanes' joints.
+static INLINE void load_frames(const lw_model *model, const int *joint, bool second, frame *f)
 {
-    real R1[9], d[3][3], d1[3][3], axis[3][3];
-    int present = -1; // axis of F2 that `axis` has
-    bool placed = false;
+    const double *from[WIDTH];
+    for (int l = 0; l < WIDTH; l++) {
+        const lwi_joint *of = &model->joint[joint[l]];
+        from[l] = second ? of->R2 : of->R1;
+    }
+    from_rows(from, 12, f->R);
+}
+
+// One body after the other: fewer numbers are in use at once.
+static INLINE void residuals_of(const lwi_row_form *form, int n, const lw_model *model,
+                                const lwi_snapshot *m, const int *joint, bool accelerations,
+                                real largest[3])
+{
+    int number[WIDTH];
+    real R1[9], d[3][3], d1[3][3], axis[3][3][3]; // axis [j] of F2
+    bool point = false, needs[3] = {false, false, false};
+    frame f;
+    body b;
+    LWI_UNROLL
+    for (int k = 0; k < n; k++) {
+        point |= form[k].kind != LWI_ROW_AXES;
+        for (int j = 0; j < 3; j++) needs[j] |= form[k].kind == LWI_ROW_AXES && form[k].j == j;
+    }
+    for (int l = 0; l < WIDTH; l++) number[l] = model->joint[joint[l]].body2;
+    load_frames(model, joint, true, &f);
+    load_body(m, number, accelerations, &b);
+    if (point) place_point(&b, f.r, accelerations, d);
+    for (int j = 0; j < 3; j++)
+        if (needs[j]) place_axis(&b, f.R, j, accelerations, axis[j]);
+
+    for (int l = 0; l < WIDTH; l++) number[l] = model->joint[joint[l]].body1;
+    load_frames(model, joint, false, &f);
+    load_body(m, number, accelerations, &b);
+    if (point) {
+        place_point(&b, f.r, accelerations, d1);
+        for (int i = 0; i < (accelerations ? 9 : 6); i++) d[i / 3][i % 3] -= d1[i / 3][i % 3];
+        see_from(&b, accelerations, d);
+    }
+    for (int j = 0; j < 3; j++)
+        if (needs[j]) see_from(&b, accelerations, axis[j]);
+    for (int i = 0; i < 9; i++)
+        R1[i] = SUM3(b.R[i - i % 3], f.R[i % 3], b.R[i - i % 3 + 1], f.R[3 + i % 3],
+                     b.R[i - i % 3 + 2], f.R[6 + i % 3]);
     LWI_UNROLL
     for (int k = 0; k < n; k++) {
         const lwi_row_form *row = &form[k];
-        const real(*x)[3] = (const real(*)[3])(row->kind == LWI_ROW_AXES ? axis : d);
-        if (k == 0)
-            for (int i = 0; i < 9; i++)
-                R1[i] = SUM3(b1->R[i - i % 3], f->R1[i % 3], b1->R[i - i % 3 + 1], f->R1[3 + i % 3],
-                             b1->R[i - i % 3 + 2], f->R1[6 + i % 3]);
-        if (row->kind == LWI_ROW_AXES && row->j != present) {
-            place_axis(b2, f->R2, present = row->j, accelerations, axis);
-            see_from(b1, accelerations, axis);
-        } else if (row->kind != LWI_ROW_AXES && !placed) {
-            placed = true;
-            place_point(b2, f->r2, accelerations, d);
-            place_point(b1, f->r1, accelerations, d1);
-            for (int i = 0; i < (accelerations ? 9 : 6); i++) d[i / 3][i % 3] -= d1[i / 3][i % 3];
-            see_from(b1, accelerations, d);
-        }
+        const real(*x)[3] = (const real(*)[3])(row->kind == LWI_ROW_AXES ? axis[row->j] : d);
         const real a[3] = {R1[row->i], R1[3 + row->i], R1[6 + row->i]};
         for (int i = 0; i < (accelerations ? 3 : 2); i++) take_larger(&largest[i], dot(a, x[i]));
     }
@@ -158,26 +194,16 @@ static INLINE void residuals_of(const lwi_row_form *form, int n, const frames *f
 static void residuals(const lw_model *model, const lwi_snapshot *m, const int *joint, int levels,
                       double largest[LWI_RESIDUAL_LEVELS])
 {
-    const double *from[WIDTH];
     const lwi_joint_type *type = model->joint[joint[0]].type;
-    int first[WIDTH], second[WIDTH];
     real all[LWI_RESIDUAL_LEVELS] = {ZERO, ZERO, ZERO};
-    frames f;
-    body b1, b2;
-    for (int l = 0; l < WIDTH; l++) {
-        const lwi_joint *of = &model->joint[joint[l]];
-        from[l] = (const double *)(const void *)((const char *)of + offsetof(lwi_joint, R1));
-        first[l] = of->body1, second[l] = of->body2;
-    }
-    from_rows(from, 24, f.R1);
-    load_body(m, first, levels > 2, &b1);
-    load_body(m, second, levels > 2, &b2);
     if (levels > 2 && lwi_joint_is_hinge(type))
-        residuals_of(hinge_rows, HINGE_ROWS, &f, &b1, &b2, true, all);
+        residuals_of(hinge_rows, HINGE_ROWS, model, m, joint, true, all);
+    else if (levels > 2 && type->id == LW_JOINT_UNIVERSAL)
+        residuals_of(universal_rows, UNIVERSAL_ROWS, model, m, joint, true, all);
     else if (levels > 2)
-        residuals_of(type->row, type->nc, &f, &b1, &b2, true, all);
+        residuals_of(type->row, type->nc, model, m, joint, true, all);
     else
-        residuals_of(type->row, type->nc, &f, &b1, &b2, false, all);
+        residuals_of(type->row, type->nc, model, m, joint, false, all);
     for (int i = 0; i < levels; i++) {
         double lane[WIDTH];
         memcpy(lane, &all[i], sizeof lane);

@@ -55,6 +55,17 @@ static bool keeps_rows(const lwi_cut *cut)
     return model->ncoupling == 0;
 }
 
+static bool has_hinges_alone(const lw_model *model)
+{
+    const lwi_observe_kernels *kernels = lwi_observe_kernels_of(0);
+    if (!kernels || !kernels->links.angular || model->nforce || model->nrotor || model->driven ||
+        model->ncoupling || model->nmerged)
+        return false;
+    for (int i = 0; i < model->nloop; i++)
+        if (!lwi_joint_is_hinge(model->joint[model->loop[i]].type)) return false;
+    return true;
+}
+
 static lw_status prepare(lwi_work *work)
 {
     const lw_model *model = work->model;
@@ -109,6 +120,7 @@ static lw_status prepare(lwi_work *work)
         return LW_OK;
     }
     TRY(lwi_rcr_clusters_create(work, &d->clusters));
+    d->hinges_alone = has_hinges_alone(model);
     // clusters have the axes of body 1, except at fixed joints, and so does what is compared with them
     if (work->lanes != LWI_NO_KERNEL)
         TRY(lwi_cut_use_axes_at_rest(&d->cut, d->clusters != NULL, arena));
@@ -243,6 +255,36 @@ static void move(lwi_work *work, double t, read_joints how)
         memcpy(tree->joint_q + joint->iq, now, (size_t)joint->type->nq * sizeof *now);
     }
     if (hinges.kernels) read_hinges(&hinges);
+}
+
+// Links and their velocities at the speeds v, without those of bodies and joints.
+static void move_links(lwi_work *work, double t, const double *x)
+{
+    const lw_model *model = work->model;
+    lwi_rcr_work *d = work->data;
+    lwi_tree_work *tree = &d->tree;
+    d->last.solved = false;
+    lwi_auxiliary_load(model, &d->auxiliary, x, tree->joint_q);
+    lwi_tree_links_of(model, t, 0, model->nnode, x, d->v, tree->link);
+    lwi_tree_world(model, tree->link, tree->R, tree->r);
+    lwi_tree_velocity(model, tree->link, d->v, tree->V);
+}
+
+// After it: bodies, and the hinges that close loops, from the motion in a snapshot.
+static void read_closed_hinges(lwi_rcr_work *d, const lwi_snapshot *snapshot)
+{
+    const lw_model *model = d->cut.model;
+    lwi_tree_work *tree = &d->tree;
+    const size_t n = (size_t)model->nbody;
+    waiting_hinges hinges = {
+        .model = model, .tree = tree, .kernels = lwi_observe_kernels_of(0), .closed = true};
+    memcpy(tree->body_R, snapshot->R, n * sizeof *tree->body_R);
+    memcpy(tree->body_r, snapshot->r, n * sizeof *tree->body_r);
+    memcpy(tree->body_v, snapshot->v, n * sizeof *tree->body_v);
+    hinges.kernels->links.angular(model, 0, model->nnode, (const double(*)[9])tree->R,
+                                  (const double(*)[6])tree->V, tree->body_w);
+    for (int i = 0; i < model->nloop; i++) read_hinge(&hinges, model->loop[i]);
+    read_hinges(&hinges);
 }
 
 static lwi_rcr_choice *choice_of(lwi_work *work)
@@ -868,9 +910,13 @@ static lw_status move_by_clusters(lwi_work *work, double t, const double *x, con
     d->last.solved = false; // forces and drives write to the tree
     if (!lwi_rcr_clusters_motion(work, t, x, inputs, d->v, accelerates ? d->vdot : NULL))
         return LW_OK;
-    place_tree(work, t, x);
     d->by_dense = false;
-    move(work, t, READ_CLOSED);
+    if (d->hinges_alone) {
+        move_links(work, t, x);
+    } else {
+        place_tree(work, t, x);
+        move(work, t, READ_CLOSED);
+    }
     if (accelerates) d->mount_power = lwi_cut_loads(&d->cut, &d->tree, t, d->v, inputs);
     d->tree.has_A = false;
     *done = true;
@@ -926,13 +972,16 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
         if (!by_clusters) TRY(move_by_rows(work, t, x, inputs, level));
         prescribed = prescribed_work(d, t);
     }
-    d->tree.has_world = true; // by place_tree
+    d->tree.has_world = true; // by place_tree or move_links
     d->cut.closed = by_clusters;
     const bool by_loops = by_clusters && lwi_rcr_clusters_have_reactions(d->clusters);
-    lwi_cut_state_observe(
-        &d->cut, &d->auxiliary, &d->tree, t, x, d->v, d->vdot,
+    lwi_tree_observe(
+        work->model, &d->tree, t, d->v, d->vdot,
         together && !by_loops && level > LW_OBSERVE_ACCELERATION ? LW_OBSERVE_ACCELERATION : level,
         snapshot);
+    snapshot->work = d->auxiliary.at_work >= 0 ? x[d->auxiliary.at_work] : 0;
+    if (by_clusters && d->hinges_alone) read_closed_hinges(d, snapshot);
+    lwi_cut_state_observe_joints(&d->cut, &d->tree, t, level, snapshot);
     snapshot->work += prescribed;
     if (level >= LW_OBSERVE_REACTION && !d->reactions) observe_cut_reactions(d, snapshot);
     return level >= LW_OBSERVE_REACTION && d->reactions

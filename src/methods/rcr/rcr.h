@@ -287,10 +287,11 @@ typedef struct lwi_rcr_work {
     double rotor_power; ///< and of their rotors [W]
     struct lwi_rcr_clusters *clusters; ///< NULL: the model has no loop clusters
     bool in_clusters;                  ///< the last rates are from them
-    struct lwi_rcr_dense *dense;       ///< NULL: the elimination is faster
-    bool by_dense;                     ///< the present motion is from the dense path
-    lwi_cut_momenta *momenta;          ///< NULL: the state has speeds
-    double *p, *sigma;                 ///< [tree_nv] momenta in link axes, [rows] impulses
+    bool hinges_alone; ///< hinges close all loops, and nothing but rows reads the motion of bodies
+    struct lwi_rcr_dense *dense; ///< NULL: the elimination is faster
+    bool by_dense;               ///< the present motion is from the dense path
+    lwi_cut_momenta *momenta;    ///< NULL: the state has speeds
+    double *p, *sigma;           ///< [tree_nv] momenta in link axes, [rows] impulses
     struct {
         bool
             solved; ///< factors and speeds are those of the state x at t with these dependent speeds

@@ -20,15 +20,6 @@ extern const lwi_hinge_kernels TABLE(ISA);
 
 #include "spatial/rows.inl"
 
-// The rows of a symmetric matrix [6].
-static INLINE void load_symmetric(const double *J, row M[3])
-{
-    const row a = load_four(J), b = load_four(J + 2);
-    M[0] = __builtin_shufflevector(a, b, 0, 3, 6, 6);
-    M[1] = __builtin_shufflevector(b, a, 1, 5, 3, 3);
-    M[2] = PICK(b, 2, 3, 0);
-}
-
 typedef struct inertia {
     row A[3], B[3], C[3];
 } inertia;

@@ -2,6 +2,7 @@
 #include "methods/dca/segments/reactions.h"
 
 #include "base/assert.h"
+#include "kinematics/kernels.h"
 #include "loops/cut.h"
 #include "tree/aba.h"
 
@@ -210,22 +211,28 @@ static void relative_motions(void *user, int first, int end)
     const job *of = user;
     for (int k = first; k < end; k++) {
         const lwi_node *node = &of->model->node[k];
-        double *A = of->rows->A[k];
-        v6_zero(A);
+        const double *du = of->rows->du + node->iv;
+        double A[6] = {0}, *udot = of->rows->udot + node->iv;
         for (int j = 0; j < node->nv; j++) {
-            const int i = node->iv + j;
-            v6_axpy(A, of->rows->du[i], of->rows->tree->link[k].S[j]);
-            of->rows->udot[i] += of->rows->du[i];
+            v6_axpy(A, du[j], of->rows->tree->link[k].S[j]);
+            udot[j] += du[j];
         }
+        v6_copy(of->rows->A[k], A);
     }
 }
 
 static void wrenches_of_bodies(void *user, int first, int end)
 {
     const job *of = user;
+    const lwi_observe_kernels *kernels = lwi_observe_kernels_of(0);
+    const lwi_segment_rows *rows = of->rows;
+    if (kernels && kernels->links.momenta) {
+        kernels->links.momenta(of->model, first, end, (const double(*)[6])rows->A, rows->F);
+        return;
+    }
     for (int k = first; k < end; k++) {
         const lwi_node *node = &of->model->node[k];
-        inertia_mul(of->rows->F[k], node->mass, node->h, node->J, of->rows->A[k]);
+        inertia_mul(rows->F[k], node->mass, node->h, node->J, rows->A[k]);
     }
 }
 

@@ -61,6 +61,20 @@ typedef struct lwi_loop_kernels {
     int width; ///< lanes
     /** @return false: dependent coordinates of a lane have dependent rows */
     bool (*solve)(lwi_loop_batch *batch);
+    /** w := what the closing joint transmits, from the reactions [njoint] of the others and the n dependent coordinates y. */
+    void (*close)(const lw_model *model, const lwi_loop_state *state, const lwi_loop_coordinate *y,
+                  int n, const double (*reaction)[6], double w[6]);
+    /** Adds what a wrench w on the closing joint, at the point `end`, puts on the joints of n steps. */
+    void (*pass_on)(const lwi_loop_step *step, int n, const double w[6], const double end[3],
+                    const double (*point)[3], double (*reaction)[6]);
+    /** z [n] := -T'F of the n self-stresses of a loop with `closing` on its closing joint. */
+    void (*right_side)(const lwi_loop_step *step, int steps, const lwi_loop_state *state,
+                       const double (*torque)[LWI_LOOP_NULLS][3], int n, const double closing[6],
+                       const double (*reaction)[6], double *z);
+    /** to [3 m + n] += sign (a_m . b_n), forces and torques, of the self-stresses of two loops at a joint. */
+    void (*products)(const lwi_loop_state *a, const double (*torque_a)[3], int na,
+                     const lwi_loop_state *b, const double (*torque_b)[3], int nb, double sign,
+                     double *to);
 } lwi_loop_kernels;
 
 #endif

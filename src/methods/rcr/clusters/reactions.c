@@ -410,36 +410,19 @@ static bool find_states(lwi_cluster_reactions *r, const lwi_tree_work *tree, boo
     return valid;
 }
 
-// F += s [f; n + (P - point) x f]
-static inline void add_wrench(double F[6], double s, const double w[6], const double P[3],
-                              const double point[3])
-{
-    double arm[3], n[3];
-    v3_sub(arm, P, point);
-    v3_cross(n, arm, w);
-    v3_axpy(F, s, w);
-    for (int i = 0; i < 3; i++) F[3 + i] += s * (w[3 + i] + n[i]);
-}
-
 static void add_to_steps(const lwi_cluster_reactions *r, int loop, const double w[6],
                          double (*reaction)[6])
 {
-    for (int s = r->first[loop]; s < r->first[loop + 1]; s++) {
-        const step *at = &r->step[s];
-        add_wrench(reaction[at->joint], at->share, w, r->state[loop].end, r->point[at->node]);
-    }
+    r->kernels->pass_on(r->step + r->first[loop], steps_of(r, loop), w, r->state[loop].end,
+                        (const double(*)[3])r->point, reaction);
 }
 
 // (1)
 static void close_loop(const lwi_cluster_reactions *r, int loop, double (*reaction)[6])
 {
-    const lwi_loop_state *state = &r->state[loop];
-    const coordinate *y = r->coordinate + r->first_coordinate[loop];
     double *w = reaction[r->model->loop[loop]];
-    for (int i = 0; i < r->dependent[loop]; i++) {
-        const double *F = reaction[r->model->node[y[i].node].joint];
-        v6_axpy(w, v6_dot(state->effort[i], F), state->wrench[i]);
-    }
+    r->kernels->close(r->model, &r->state[loop], r->coordinate + r->first_coordinate[loop],
+                      r->dependent[loop], (const double(*)[6])reaction, w);
     add_to_steps(r, loop, w, reaction);
 }
 
@@ -476,12 +459,9 @@ static void put_products(lwi_cluster_reactions *r)
         const int a = p->loop[0], b = p->loop[1];
         if (p->block < 0) continue; // above
         const double sign = r->step[p->step[0]].side * r->step[p->step[1]].side;
-        double *to = r->A.below[p->block];
-        for (int m = 0; m < r->n[a]; m++) // columns are those of the later loop
-            for (int n = 0; n < r->n[b]; n++)
-                to[3 * m + n] +=
-                    sign * (v3_dot(r->state[a].null[m], r->state[b].null[n]) +
-                            v3_dot(r->torque[p->step[0]][m], r->torque[p->step[1]][n]));
+        r->kernels->products(&r->state[a], (const double(*)[3])r->torque[p->step[0]], r->n[a],
+                             &r->state[b], (const double(*)[3])r->torque[p->step[1]], r->n[b], sign,
+                             r->A.below[p->block]); // columns are those of the later loop
     }
 }
 
@@ -491,14 +471,9 @@ static void put_right_sides(const lwi_cluster_reactions *r, const double (*react
     for (int i = 0; i < r->nloop; i++) {
         double *z = r->z[column_of(r, i)];
         v3_set(z, 0, 0, 0);
-        for (int n = 0; n < r->n[i]; n++) {
-            const double *N = r->state[i].null[n];
-            z[n] = -v6_dot(N, reaction[r->model->loop[i]]);
-            for (int s = r->first[i]; s < r->first[i + 1]; s++) {
-                const double *F = reaction[r->step[s].joint];
-                z[n] -= r->step[s].share * (v3_dot(N, F) + v3_dot(r->torque[s][n], F + 3));
-            }
-        }
+        r->kernels->right_side(r->step + r->first[i], steps_of(r, i), &r->state[i],
+                               (const double(*)[NULLS][3])(r->torque + r->first[i]), r->n[i],
+                               reaction[r->model->loop[i]], reaction, z);
     }
 }
 
@@ -544,45 +519,46 @@ static void remove_torques(const double R[9], const lwi_link *link, double n[3])
     v3_add(n, n, own);
 }
 
-// Takes the efforts of the free coordinates, which are round-off, out of the reaction of a joint of the tree.
-static void remove_efforts(const lwi_cluster_reactions *r, const lwi_tree_work *tree, int k,
-                           double F[6])
+static void remove_in_general(const lwi_node *node, const double R[9], const double F2[9],
+                              const lwi_link *link, double F[6])
 {
-    const lwi_node *node = &r->model->node[k];
-    const lwi_joint *joint = &r->model->joint[node->joint];
-    const double *R = tree->body_R[joint->body2], *F2 = joint->R2, *own_R = tree->R[k];
     double S[LW_JOINT_MAX_NV][6], T[LW_JOINT_MAX_NV][6], own[6], R2[9], out[6] = {0};
-    if (node->nv == 0) return;
-    if (lwi_joint_is_hinge(node->type)) {
-        double axis[3] = {own_R[2], own_R[5], own_R[8]};
-        if (node->reversed) m3_mul_v(axis, R, (const double[3]){F2[2], F2[5], F2[8]});
-        v3_axpy(F + 3, -v3_dot(axis, F + 3), axis);
-        return;
-    }
-    if (lwi_node_is_universal(node)) {
-        remove_torques(own_R, &tree->link[k], F + 3);
-        return;
-    }
-    if (node->type->effort == node->type->subspace && !node->reversed && !node->driven) {
-        remove_along(own_R, &tree->link[k], node->nv, F);
-        return;
-    }
     m3_mul(R2, R, F2);
     m3_tmul_v(own, R2, F);
     m3_tmul_v(own + 3, R2, F + 3);
-    node->type->subspace(node->par, tree->link[k].q, S);
-    node->type->effort(node->par, tree->link[k].q, T);
+    node->type->subspace(node->par, link->q, S);
+    node->type->effort(node->par, link->q, T);
     for (int i = 0; i < node->nv; i++) v6_axpy(out, -v6_dot(S[i], own), T[i]);
     m3_mul_v(own, R2, out);
     m3_mul_v(own + 3, R2, out + 3);
     v6_add(F, F, own);
 }
 
+// Takes the efforts of the free coordinates, which are round-off, out of the reaction of a joint of the tree.
+static inline void remove_efforts(const lwi_cluster_reactions *r, const lwi_tree_work *tree, int k,
+                                  double F[6])
+{
+    const lwi_node *node = &r->model->node[k];
+    const lwi_joint *joint = &r->model->joint[node->joint];
+    const double *R = tree->body_R[joint->body2], *F2 = joint->R2, *own_R = tree->R[k];
+    if (node->nv == 0) return;
+    if (lwi_joint_is_hinge(node->type)) {
+        double axis[3] = {own_R[2], own_R[5], own_R[8]};
+        if (node->reversed) m3_mul_v(axis, R, (const double[3]){F2[2], F2[5], F2[8]});
+        v3_axpy(F + 3, -v3_dot(axis, F + 3), axis);
+    } else if (lwi_node_is_universal(node)) {
+        remove_torques(own_R, &tree->link[k], F + 3);
+    } else if (node->type->effort == node->type->subspace && !node->reversed && !node->driven) {
+        remove_along(own_R, &tree->link[k], node->nv, F);
+    } else {
+        remove_in_general(node, R, F2, &tree->link[k], F);
+    }
+}
+
 bool lwi_cluster_reactions_find(lwi_cluster_reactions *r, const lwi_clusters *c,
                                 const lwi_tree_work *tree, double (*reaction)[6])
 {
     double sum = 0;
-    for (int i = 0; i < r->nloop; i++) memset(reaction[r->model->loop[i]], 0, sizeof *reaction);
     if (!plan(r, c)) return false;
     place_points(r, tree);
     const bool null = !r->planar; // as the last time

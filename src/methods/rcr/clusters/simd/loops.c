@@ -20,6 +20,10 @@
 #include "base/simd/lane.inl"
 #define ZERO NAME(splat)(0)
 #include "base/simd/transpose.inl"
+#include "spatial/motion.h"
+#if WIDEST > 1
+#include "spatial/rows.inl"
+#endif
 
 enum { ROWS = LWI_LOOP_ROWS, NULLS = LWI_LOOP_NULLS };
 
@@ -343,7 +347,128 @@ static bool solve(lwi_loop_batch *b)
     }
 }
 
+// ---------------------------------------------------------------------- one loop after the other
+
+#if WIDEST > 1
+
+static void close_loop(const lw_model *model, const lwi_loop_state *state,
+                       const lwi_loop_coordinate *y, int n, const double (*reaction)[6],
+                       double w[6])
+{
+    row lin = all(0), ang = all(0);
+    for (int i = 0; i < n; i++) {
+        const row effort = all(v6_dot(state->effort[i], reaction[model->node[y[i].node].joint]));
+        lin += effort * load_four(state->wrench[i]);
+        ang += effort * load_three(state->wrench[i] + 3);
+    }
+    store_four(w, lin);
+    store_three(w + 3, ang);
+}
+
+static void pass_on(const lwi_loop_step *step, int n, const double w[6], const double end[3],
+                    const double (*point)[3], double (*reaction)[6])
+{
+    const row lin = load_four(w), ang = load_three(w + 3), at = load_three(end);
+    for (int s = 0; s < n; s++) {
+        double *F = reaction[step[s].joint];
+        const row share = all(step[s].share), arm = at - load_three(point[step[s].node]);
+        const row torque = load_three(F + 3) + share * (ang + row_cross(arm, lin));
+        store_four(F, load_four(F) + share * lin);
+        store_three(F + 3, torque);
+    }
+}
+
+static INLINE double total(row a)
+{
+    return a[0] + a[1] + a[2];
+}
+
+static void right_side(const lwi_loop_step *step, int steps, const lwi_loop_state *state,
+                       const double (*torque)[NULLS][3], int n, const double closing[6],
+                       const double (*reaction)[6], double *z)
+{
+    row sum[NULLS];
+    for (int i = 0; i < n; i++)
+        sum[i] = load_four(state->null[i]) * load_four(closing) +
+                 load_three(state->null[i] + 3) * load_three(closing + 3);
+    for (int s = 0; s < steps; s++) {
+        const double *F = reaction[step[s].joint];
+        const row share = all(step[s].share), lin = load_four(F), ang = load_three(F + 3);
+        for (int i = 0; i < n; i++)
+            sum[i] += share * (load_four(state->null[i]) * lin + load_three(torque[s][i]) * ang);
+    }
+    for (int i = 0; i < n; i++) z[i] = -total(sum[i]);
+}
+
+static void products(const lwi_loop_state *a, const double (*torque_a)[3], int na,
+                     const lwi_loop_state *b, const double (*torque_b)[3], int nb, double sign,
+                     double *to)
+{
+    for (int m = 0; m < na; m++)
+        for (int n = 0; n < nb; n++)
+            to[NULLS * m + n] += sign * total(load_four(a->null[m]) * load_four(b->null[n]) +
+                                              load_three(torque_a[m]) * load_three(torque_b[n]));
+}
+
+#else
+
+static void right_side(const lwi_loop_step *step, int steps, const lwi_loop_state *state,
+                       const double (*torque)[NULLS][3], int n, const double closing[6],
+                       const double (*reaction)[6], double *z)
+{
+    for (int i = 0; i < n; i++) {
+        const double *N = state->null[i];
+        double sum[3];
+        for (int k = 0; k < 3; k++) {
+            sum[k] = N[k] * closing[k] + N[3 + k] * closing[3 + k];
+            for (int s = 0; s < steps; s++) {
+                const double *F = reaction[step[s].joint];
+                sum[k] += step[s].share * (N[k] * F[k] + torque[s][i][k] * F[3 + k]);
+            }
+        }
+        z[i] = -(sum[0] + sum[1] + sum[2]);
+    }
+}
+
+static void products(const lwi_loop_state *a, const double (*torque_a)[3], int na,
+                     const lwi_loop_state *b, const double (*torque_b)[3], int nb, double sign,
+                     double *to)
+{
+    for (int m = 0; m < na; m++)
+        for (int n = 0; n < nb; n++) {
+            double sum[3];
+            for (int k = 0; k < 3; k++)
+                sum[k] = a->null[m][k] * b->null[n][k] + torque_a[m][k] * torque_b[n][k];
+            to[NULLS * m + n] += sign * (sum[0] + sum[1] + sum[2]);
+        }
+}
+
+static void close_loop(const lw_model *model, const lwi_loop_state *state,
+                       const lwi_loop_coordinate *y, int n, const double (*reaction)[6],
+                       double w[6])
+{
+    v6_zero(w);
+    for (int i = 0; i < n; i++)
+        v6_axpy(w, v6_dot(state->effort[i], reaction[model->node[y[i].node].joint]),
+                state->wrench[i]);
+}
+
+static void pass_on(const lwi_loop_step *step, int n, const double w[6], const double end[3],
+                    const double (*point)[3], double (*reaction)[6])
+{
+    for (int s = 0; s < n; s++) {
+        double *F = reaction[step[s].joint], arm[3], torque[3];
+        v3_sub(arm, end, point[step[s].node]);
+        v3_cross(torque, arm, w);
+        v3_add(torque, torque, w + 3);
+        v3_axpy(F, step[s].share, w);
+        v3_axpy(F + 3, step[s].share, torque);
+    }
+}
+
+#endif
+
 #define TABLE_3(isa) lwi_loop_kernels_##isa
 #define TABLE_2(isa) TABLE_3(isa)
 extern const lwi_loop_kernels TABLE_2(ISA);
-const lwi_loop_kernels TABLE_2(ISA) = {WIDTH, solve};
+const lwi_loop_kernels TABLE_2(ISA) = {WIDTH, solve, close_loop, pass_on, right_side, products};
