@@ -695,6 +695,7 @@ bool lwi_clusters_plan(lwi_clusters *c, const unsigned char *dependent)
     memcpy(c->planned, dependent, n);
     memcpy(c->dependent, dependent, n);
     c->made = true;
+    c->plans++;
     c->fits = make_plan(c, true) || make_plan(c, false);
     mark_first(c);
     for (int i = 0; i < c->nrotor && c->fits; i++) {

@@ -313,6 +313,7 @@ typedef struct lwi_clusters {
     int *node_of; ///< [nv] node of the tree
     // plan of the present partition
     bool made, fits;
+    long plans;             ///< made so far
     unsigned char *planned; ///< [nfree] the partition
     /** [nv] the same while it is planned or chosen; driven coordinates are never dependent */
     unsigned char *dependent;

@@ -19,9 +19,9 @@ typedef enum purpose { FOR_NOTHING, FOR_RATES, FOR_ROW } purpose;
 
 typedef struct found {
     purpose what;
-    double t, *x, *inputs, *xdot, *v; // [nx], [inputs], [nx], [tree_nv]
+    long plan;                    // of lwi_clusters.plans
+    double t, *x, *inputs, *xdot; // [nx], [inputs], [nx]; the speeds are those of the evaluation
     double min;
-    unsigned char *dependent; // [tree_nv]
 } found;
 
 struct lwi_rcr_clusters {
@@ -52,10 +52,8 @@ static lw_status prepare_found(lwi_work *work, found *f)
     lwi_arena *arena = &work->arena;
     f->x = LWI_PUSH(arena, double, work->layout.nx);
     f->xdot = LWI_PUSH(arena, double, work->layout.nx);
-    f->v = LWI_PUSH(arena, double, work->model->tree_nv);
     f->inputs = LWI_PUSH(arena, double, work->model->desc.ninput);
-    f->dependent = LWI_PUSH(arena, unsigned char, work->model->tree_nv);
-    return f->x && f->xdot && f->v && f->inputs && f->dependent ? LW_OK : LW_ERR_MEMORY;
+    return f->x && f->xdot && f->inputs ? LW_OK : LW_ERR_MEMORY;
 }
 
 lw_status lwi_rcr_clusters_create(lwi_work *work, lwi_rcr_clusters **out)
@@ -426,9 +424,8 @@ static bool has_others(const lwi_clusters *c)
     return c->parts.ndrive > 0 || c->nbase > 0 || c->nball > 0;
 }
 
-// The speeds are in *speeds.
 static bool find_rates(lwi_work *work, double t, const double *x, const double *inputs,
-                       double *xdot, double *min, const double **speeds)
+                       double *xdot, double *min)
 {
     const lw_model *model = work->model;
     const lwi_rcr_work *d = work->data;
@@ -446,15 +443,14 @@ static bool find_rates(lwi_work *work, double t, const double *x, const double *
     }
     if (!all_finite(nq + nv, xdot)) return false;
     other_rates(d, c, drive_power(model, d->clusters, &d->tree), xdot);
-    *speeds = v;
     return true;
 }
 
-// Modes of forces and added efforts are not in the state.
+// Modes of forces and added efforts are not in the state.  Only rows with reactions that are not unique take evaluations.
 static bool may_share(const lwi_work *work)
 {
     const lwi_rcr_work *d = work->data;
-    return work->model->nmode == 0 && !d->tree.added;
+    return d->reactions && work->model->nmode == 0 && !d->tree.added;
 }
 
 static bool is_found(const lwi_work *work, double t, const double *x, const double *inputs,
@@ -462,11 +458,11 @@ static bool is_found(const lwi_work *work, double t, const double *x, const doub
 {
     const lwi_rcr_work *d = work->data;
     const found *f = &d->clusters->found;
+    const lwi_clusters *c = d->clusters->clusters;
     const lwi_rcr_choice *choice = work->discrete;
-    const size_t nx = (size_t)work->layout.nx, nv = (size_t)work->model->tree_nv,
-                 ninput = (size_t)work->model->desc.ninput;
+    const size_t nx = (size_t)work->layout.nx, ninput = (size_t)work->model->desc.ninput;
     return f->what == what && t == f->t && !memcmp(x, f->x, nx * sizeof *x) &&
-           !memcmp(choice->dependent, f->dependent, nv) &&
+           f->plan == c->plans && !memcmp(choice->dependent, c->planned, (size_t)c->nfree) &&
            (!ninput || !memcmp(inputs, f->inputs, ninput * sizeof *inputs));
 }
 
@@ -475,20 +471,16 @@ static bool renew_rates(lwi_work *work, double t, const double *x, const double 
                         purpose what, double *xdot, double *min)
 {
     const lwi_rcr_work *d = work->data;
-    const lwi_rcr_choice *choice = work->discrete;
     found *f = &d->clusters->found;
-    const size_t nx = (size_t)work->layout.nx, nv = (size_t)work->model->tree_nv,
-                 ninput = (size_t)work->model->desc.ninput;
-    const double *v;
-    if (!find_rates(work, t, x, inputs, xdot, min, &v)) return false;
-    memcpy(f->v, v, nv * sizeof *v);
+    const size_t nx = (size_t)work->layout.nx, ninput = (size_t)work->model->desc.ninput;
+    if (!find_rates(work, t, x, inputs, xdot, min)) return false;
     if (!may_share(work)) return true;
     f->what = what;
+    f->plan = d->clusters->clusters->plans;
     f->t = t;
     f->min = *min;
     memcpy(f->x, x, nx * sizeof *x);
     if (xdot != f->xdot) memcpy(f->xdot, xdot, nx * sizeof *x);
-    memcpy(f->dependent, choice->dependent, nv);
     if (ninput) memcpy(f->inputs, inputs, ninput * sizeof *inputs);
     return true;
 }
@@ -535,7 +527,7 @@ bool lwi_rcr_clusters_motion(lwi_work *work, double t, const double *x, const do
         lwi_states_set(work, x, NULL);
         if (!done) return false;
     }
-    memcpy(v, f->v, bytes);
+    memcpy(v, has_others(d->clusters->clusters) ? d->clusters->v : f->xdot, bytes);
     memcpy(vdot, f->xdot + work->model->tree_nq, bytes);
     return true;
 }
