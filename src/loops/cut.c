@@ -606,7 +606,7 @@ static bool base_is_ground(const lw_model *model, const lwi_joint *joint)
     return k < 0;
 }
 
-lw_status lwi_cut_use_axes_at_rest(lwi_cut *cut, bool fixed, lwi_arena *arena)
+lw_status lwi_cut_use_axes_at_rest(lwi_cut *cut, bool hinges, lwi_arena *arena)
 {
     const lw_model *model = cut->model;
     cut->at_rest = LWI_PUSH(arena, bool, model->nloop);
@@ -615,7 +615,7 @@ lw_status lwi_cut_use_axes_at_rest(lwi_cut *cut, bool fixed, lwi_arena *arena)
         const lwi_joint *joint = &model->joint[model->loop[i]];
         cut->at_rest[i] = joint->type->points && !joint->mount.present && joint->body1 &&
                           base_is_ground(model, joint) &&
-                          (!fixed || lwi_joint_is_rigid(joint->type));
+                          (hinges || !lwi_joint_is_hinge(joint->type));
     }
     return LW_OK;
 }

@@ -70,9 +70,9 @@ lw_status lwi_cut_create_rows_rotors(const lw_model *model, lwi_arena *arena, lw
  *  forces act on each body at its own point: at a distance d of the points, within the errors of a step, those of body 1
  *  would have the couple d x f on it, which is a large acceleration of a small ball.  The ground takes that couple; the rows of
  *  other loops stay, where forces would not balance.  At levels up to POSITION, and in lwi_cut_gamma_at_rest.
- *  @param fixed  of fixed joints alone
+ *  @param hinges  also of hinges
  *  @return LW_ERR_MEMORY */
-lw_status lwi_cut_use_axes_at_rest(lwi_cut *cut, bool fixed, lwi_arena *arena);
+lw_status lwi_cut_use_axes_at_rest(lwi_cut *cut, bool hinges, lwi_arena *arena);
 /** gamma of those rows, at velocities that satisfy them. */
 void lwi_cut_gamma_at_rest(lwi_cut *cut, const lwi_tree_work *tree);
 /** Memory for rows and decomposition; determines the generic rank from the model's start and a few

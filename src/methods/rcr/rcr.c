@@ -121,9 +121,9 @@ static lw_status prepare(lwi_work *work)
     }
     TRY(lwi_rcr_clusters_create(work, &d->clusters));
     d->hinges_alone = has_hinges_alone(model);
-    // clusters have the axes of body 1, except at fixed joints, and so does what is compared with them
+    // clusters have the axes of body 1 at hinges, and so does what is compared with them
     if (work->lanes != LWI_NO_KERNEL)
-        TRY(lwi_cut_use_axes_at_rest(&d->cut, d->clusters != NULL, arena));
+        TRY(lwi_cut_use_axes_at_rest(&d->cut, d->clusters == NULL, arena));
     if (!keeps_rows(&d->cut)) d->e.at_start = NULL;
     return work->lanes == LWI_NO_KERNEL || d->e.independent || !lwi_rcr_dense_pays(d)
                ? LW_OK

@@ -373,14 +373,14 @@ static inline void stewart(site *s, double x, bool reversed)
     stewart_closed(s, x, reversed, AT_ENDS);
 }
 
-/** A platform in a plane on three legs of two links.  `type` hinges close its two loops; LW_JOINT_FIXED: halves of small
+/** A platform in a plane, `radius` wide, on three legs of two links.  `type` hinges close its two loops; LW_JOINT_FIXED: halves of small
  *  bodies on hinges.  Neither loop determines its speeds alone, and rows are redundant. */
-static inline void plane_platform(site *s, double x, lw_joint_type type)
+static inline void plane_platform(site *s, double x, lw_joint_type type, double radius)
 {
     const lw_body platform = blob(s, x + 0.02, 0.03, 0.1, 1);
     for (int i = 0; i < 3; i++) {
         const double c = cos(2.1 * i), d = sin(2.1 * i);
-        const double *foot = AT(x + c, d, 0), *end = AT(x + 0.3 * c, 0.3 * d, 0);
+        const double *foot = AT(x + c, d, 0), *end = AT(x + radius * c, radius * d, 0);
         const double *knee = AT(x + 0.9 * c - 0.4 * d, 0.9 * d + 0.4 * c, 0);
         const lw_body upper = blob(s, (foot[0] + knee[0]) / 2, (foot[1] + knee[1]) / 2, 0, 1),
                       lower = blob(s, (end[0] + knee[0]) / 2, (end[1] + knee[1]) / 2, 0.1, 1);
@@ -524,7 +524,7 @@ static inline void populate(site *s, lwt_kind kind, int n)
         stewart(s, 3, true);
         break;
     case PLANE:
-        for (int i = 0; i < n; i++) plane_platform(s, 3 * i, LW_JOINT_REVOLUTE);
+        for (int i = 0; i < n; i++) plane_platform(s, 3 * i, LW_JOINT_REVOLUTE, 0.3);
         break;
     case CROSSES:
         for (int i = 0; i < n; i++) {
@@ -543,7 +543,7 @@ static inline void populate(site *s, lwt_kind kind, int n)
             stewart_closed(s, 3 * i, false, i % 2 ? AT_FEET : AT_FEET_REVERSED);
         break;
     case PLANE_HALVES:
-        for (int i = 0; i < n; i++) plane_platform(s, 3 * i, LW_JOINT_FIXED);
+        for (int i = 0; i < n; i++) plane_platform(s, 3 * i, LW_JOINT_FIXED, 0.3);
         break;
     default:
         for (int i = 0; i < n; i++) {
@@ -612,10 +612,12 @@ static inline bool by_clusters(const lwt_run *from, int lanes, const double *inp
     return done;
 }
 
-// By the elimination with that partition; its smallest pivot.
+// By the elimination with that partition and the rows of clusters; its smallest pivot.
 static inline double by_elimination(const lwt_run *from, const double *inputs, double *xdot)
 {
-    lwi_work *work = work_of(from->model, LWI_NO_KERNEL);
+    lwi_work *work = work_of(from->model, widths[0]);
+    lwi_rcr_work *d = work->data;
+    d->clusters = NULL, d->dense = NULL;
     memcpy(work->discrete, from->work->discrete, work->ndiscrete);
     lwt_ok(RCR->rates(work, from->t, from->x, inputs, xdot), &work->error);
     const double min = lwt_rcr(&(lwt_run){.work = work})->e.min_pivot;

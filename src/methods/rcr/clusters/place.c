@@ -211,7 +211,7 @@ static void close_loop(const lwi_clusters *c, draft *d, int g, lwi_cluster_draft
         along[side] = hypot(at->z[side][0], at->z[side][1]) <= lwi_clusters_parallel;
     }
     to->along = along[1];
-    to->at_rest = loop->kind == LWI_CLUSTER_FIXED && d->on < 0;
+    to->at_rest = loop->kind != LWI_CLUSTER_HINGE && d->on < 0;
     for (int i = 0; i < loop->n; i++) to->at_rest = to->at_rest && loop->side[i];
     s->planar = s->planar &&
                 (loop->kind == LWI_CLUSTER_BALL || (loop->kind == LWI_CLUSTER_HINGE && along[1]));
