@@ -242,10 +242,11 @@ struct lwi_formulation {
     /** Upper bound of the position residuals of loops and couplings at (t, x) [m, rad], cheaper than poses;
      *  infinite: unknown.  NULL: always unknown. */
     double (*gap)(lwi_work *, double t, const double *x);
-    /** Moves the dependent coordinates of the state x at t until loops and couplings are closed to round-off, at less than
-     *  the cost of a few evaluations.  Speeds and auxiliary coordinates of x stay: rates do not need those that depend on
-     *  others.  false: it cannot; x is undefined.  NULL: it never can. */
-    bool (*close)(const lwi_work *, double t, double *x);
+    /** Moves the dependent coordinates of the state x at t until loops and couplings are closed up to about the residual
+     *  `gap` [m, rad], or with 0 to round-off, at less than the cost of a few evaluations.  Speeds of x stay, and so do
+     *  auxiliary coordinates without `angles`: rates do not need those that depend on others.  false: it cannot; x is
+     *  undefined.  NULL: it never can. */
+    bool (*close)(lwi_work *, double t, double *x, double gap, bool angles);
     /** At the last `rates`: the smallest part of a dependent motion of a loop, in the rows that close it, that is
      *  independent of the others, relative to its size; at most 1.  While
      *  it is not small all rows are independent.  Costs a small part of an evaluation.  0: unknown.  NULL: always. */

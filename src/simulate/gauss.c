@@ -194,11 +194,11 @@ bool lwi_gauss_project(lwi_gauss *g, double t, const double *x, const double *in
 
 bool lwi_gauss_close(const lwi_gauss *g, double t, const double *x, double *to)
 {
-    const lwi_work *work = g->work;
+    lwi_work *work = g->work;
     if (!work->formulation->close || g->assembler->shift) return false;
     LWI_ASSERT(to != x);
     memcpy(to, x, (size_t)work->layout.nx * sizeof *x);
-    return work->formulation->close(work, t, to);
+    return work->formulation->close(work, t, to, 0, false);
 }
 
 bool lwi_gauss_satisfy(lwi_gauss *g, double t, const double *x, const double *inputs, double *to)

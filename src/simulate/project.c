@@ -1,9 +1,11 @@
 // project.c -- projects positions that have drifted from loops and couplings onto the constraint manifold.
 //
 // Formulations enforce the constraints by their derivatives, so positions drift with the integration error.
-// Before a step the constraint violation is checked.  If it is too large, the bodies are moved by the
-// smallest displacement in the mass metric, velocities are corrected [assemble.h], and the formulation
-// enters the new motion.  The decision depends on the present state only, so a resumed run is the same.
+// Before a step the constraint violation is checked.  If it is too large, a formulation that has factors of the loops
+// moves its dependent coordinates, of which the others are independent; its speeds satisfy the rows at every
+// evaluation.  Else, or where a component floats, the bodies are moved by the smallest displacement in the mass metric,
+// velocities are corrected [assemble.h], and the formulation enters the new motion.  The decision depends on the present
+// state only, so a resumed run is the same.
 #include "simulate/simulation.h"
 
 #include "base/assert.h"
@@ -15,6 +17,8 @@
 // `auto` projects if positions are off by this many tolerances: the correction is then known to one digit, and
 // multistep methods, which lose their history, are rarely restarted.
 #define PATIENCE 10
+// What may be left, relative to the limit.
+#define ENOUGH 1e-2
 // With loose tolerances positions are projected if they are off by this part of the mechanism's length.
 #define FARTHEST 1e-3
 // Inconsistent redundant joints are never closed better than at the start: factor over its residual, found where it is
@@ -87,6 +91,14 @@ static double find_floor(lwi_projection *p)
     return p->floor = fmax(ABOVE_START * closed, ROUND_OFF * a->length);
 }
 
+// Whether a component that moves freely has a momentum, which the assembler keeps.
+static bool floats(const lwi_assembler *a)
+{
+    for (int k = 0; k < a->model->nnode; k++)
+        if (a->component[k] >= 0) return true;
+    return false;
+}
+
 lw_status lwi_projection_create(const lwi_work *work, const lw_options *o, lwi_arena *arena,
                                 lwi_projection *p)
 {
@@ -96,6 +108,9 @@ lw_status lwi_projection_create(const lwi_work *work, const lw_options *o, lwi_a
     if (work->formulation->flags & LWI_PROJECTS) return LW_OK; // it projects in each step
     TRY(lwi_snapshot_create(model, arena, &p->snapshot));
     TRY(lwi_assembler_create(model, 0, NULL, work->shared, arena, &p->assembler));
+    if (work->formulation->close && !floats(&p->assembler) &&
+        !(p->closed = LWI_PUSH(arena, double, work->layout.nx)))
+        return LW_ERR_MEMORY;
     p->active = true;
     if (o->project == LW_PROJECT_ALWAYS) return LW_OK;
     const double allowed = PATIENCE * (o->atol + o->rtol * p->assembler.length);
@@ -121,6 +136,17 @@ double lwi_sim_projection_limit(lw_sim *sim)
     return s < CLOSE ? fmin(find_limit(p), fmax(find_floor(p), s * s * p->limit)) : p->limit;
 }
 
+// By the formulation, with the coordinates that are independent in it as they are.
+static bool close_loops(lwi_projection *p, lwi_work *work, double limit, double t, double *x)
+{
+    const size_t bytes = (size_t)work->layout.nx * sizeof *x;
+    if (!p->closed) return false;
+    memcpy(p->closed, x, bytes);
+    if (!work->formulation->close(work, t, p->closed, ENOUGH * limit, true)) return false;
+    memcpy(x, p->closed, bytes);
+    return true;
+}
+
 lw_status lwi_projection_apply(lwi_projection *p, lwi_work *work, double limit, double t, double *x,
                                const double *inputs, bool *changed)
 {
@@ -129,6 +155,12 @@ lw_status lwi_projection_apply(lwi_projection *p, lwi_work *work, double limit, 
     // if an upper bound is below the limit, poses are not needed; otherwise the rows decide
     p->observed = !(f->gap && f->gap(work, t, x) <= limit);
     if (!p->observed) return LW_OK;
+    if (close_loops(p, work, limit, t, x)) {
+        p->observed = false;
+        p->count++;
+        *changed = true;
+        return LW_OK;
+    }
     p->snapshot.t = t;
     p->poses = f->flags & LWI_POSES_FIRST;
     TRY(f->observe(work, t, x, inputs, p->poses ? LW_OBSERVE_POSE : LW_OBSERVE_TWIST,

@@ -103,6 +103,8 @@ typedef struct lwi_projection {
     long count;
     lwi_assembler assembler;
     lwi_snapshot snapshot;
+    double *
+        closed; ///< [nx] scratch; NULL: the formulation does not close loops, or a component floats
     bool observed; ///< the snapshot is that of the last state checked
     bool poses;    ///< it has no velocities yet
 } lwi_projection;

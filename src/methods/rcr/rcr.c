@@ -66,6 +66,21 @@ static bool has_hinges_alone(const lw_model *model)
     return true;
 }
 
+// Whether something resists every motion: an elimination finds all its pivots of inertias.
+static bool has_inertia(const lw_model *model)
+{
+    static const double little = 1e-9; // of a trace
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_body *body = &model->body[model->node[k].body];
+        const double *J = body->inertia; // xx yy zz xy xz yz
+        const double trace = J[0] + J[1] + J[2], limit = little * trace;
+        const double y = J[1] - J[3] * J[3] / J[0], yz = J[5] - J[3] * J[4] / J[0];
+        const double z = J[2] - J[4] * J[4] / J[0] - yz * yz / y;
+        if (!(body->mass > 0 && J[0] > limit && y > limit && z > limit)) return false;
+    }
+    return true;
+}
+
 static lw_status prepare(lwi_work *work)
 {
     const lw_model *model = work->model;
@@ -121,6 +136,10 @@ static lw_status prepare(lwi_work *work)
     }
     TRY(lwi_rcr_clusters_create(work, &d->clusters));
     d->hinges_alone = has_hinges_alone(model);
+    d->has_inertia = has_inertia(model);
+    d->start.dependent = LWI_PUSH(arena, unsigned char, model->tree_nv);
+    d->start.x = LWI_PUSH(arena, double, work->layout.nx);
+    if (!d->start.dependent || !d->start.x) return LW_ERR_MEMORY;
     // clusters have the axes of body 1 at hinges, and so does what is compared with them
     if (work->lanes != LWI_NO_KERNEL)
         TRY(lwi_cut_use_axes_at_rest(&d->cut, d->clusters == NULL, arena));
@@ -296,28 +315,20 @@ static lwi_rcr_choice *choice_of(lwi_work *work)
     return choice;
 }
 
-// Whether something resists every motion: an elimination finds all its pivots of inertias.
-static bool has_inertia(const lw_model *model)
-{
-    static const double little = 1e-9; // of a trace
-    for (int k = 0; k < model->nnode; k++) {
-        const lwi_body *body = &model->body[model->node[k].body];
-        const double *J = body->inertia; // xx yy zz xy xz yz
-        const double trace = J[0] + J[1] + J[2], limit = little * trace;
-        const double y = J[1] - J[3] * J[3] / J[0], yz = J[5] - J[3] * J[4] / J[0];
-        const double z = J[2] - J[4] * J[4] / J[0] - yz * yz / y;
-        if (!(body->mass > 0 && J[0] > limit && y > limit && z > limit)) return false;
-    }
-    return true;
-}
-
 // Whether clusters evaluate the run: they take nothing from its start but the speeds.
 static bool needs_speeds_only(const lwi_work *work)
 {
     const lwi_rcr_work *d = work->data;
     const lwi_rcr_choice *choice = work->discrete;
     return d->clusters && d->reactions && !d->momenta &&
-           lwi_rcr_clusters_fit(d->clusters, choice->dependent) && has_inertia(work->model);
+           lwi_rcr_clusters_fit(d->clusters, choice->dependent) && d->has_inertia;
+}
+
+static bool is_start(const lwi_work *work, double t, const double *x)
+{
+    const lw_model *model = work->model;
+    return t == 0 &&
+           (!model->tree_nq || !memcmp(x, model->tree_q0, (size_t)model->tree_nq * sizeof *x));
 }
 
 // A new partition, d->e.fresh; after place.
@@ -325,14 +336,31 @@ static lw_status choose(lwi_work *work, double t, const double *x)
 {
     const lw_model *model = work->model;
     lwi_rcr_work *d = work->data;
-    const size_t nq = (size_t)model->tree_nq * sizeof *x;
-    if (d->e.at_start && t == 0 && d->theta == LWI_RCR_THETA &&
-        (!nq || !memcmp(x, model->tree_q0, nq))) {
+    if (d->e.at_start && d->theta == LWI_RCR_THETA && is_start(work, t, x)) {
         if (model->tree_nv) memcpy(d->e.fresh, d->e.at_start, (size_t)model->tree_nv);
         return LW_OK;
     }
     const lw_status chosen = lwi_rcr_choose(&d->e, d->theta, t, &work->error);
     return lwi_rcr_independent_check(&d->e, chosen, t);
+}
+
+const unsigned char *lwi_rcr_start_partition(lwi_work *work)
+{
+    const lw_model *model = work->model;
+    lwi_rcr_work *d = work->data;
+    const size_t n = (size_t)model->tree_nv;
+    double *x = d->start.x;
+    if (!d->clusters || !d->e.at_start || d->e.independent || d->theta != LWI_RCR_THETA || !n)
+        return NULL;
+    if (d->start.made) return d->start.dependent;
+    memcpy(x, model->tree_q0, (size_t)model->tree_nq * sizeof *x);
+    lwi_auxiliary_store(model, &d->auxiliary, model->q0, x);
+    place(work, 0, x);
+    memcpy(d->start.dependent, d->e.at_start, n);
+    lwi_rcr_clusters_prefer(work, 0, x, d->start.dependent);
+    d->start.pivot = lwi_rcr_clusters_pivot(work, 0, x, d->start.dependent);
+    d->start.made = true;
+    return d->start.dependent;
 }
 
 // The partition of the run; chooses one if there is none.  After place.
@@ -470,7 +498,7 @@ static void note_solved(lwi_work *work, double t, const double *x)
     memcpy(d->last.x, x, (size_t)work->layout.nx * sizeof *x);
     memcpy(d->last.dependent, choice_of(work)->dependent, (size_t)work->model->tree_nv);
     d->last.t = t;
-    d->last.solved = true;
+    d->last.solved = d->last.rows = true;
 }
 
 // Whether the motion of this state is there, found for something else.
@@ -484,7 +512,8 @@ static bool take_motion(lwi_work *work, double t, const double *x, lwi_rcr_purpo
 
 static lw_status kinematics_for(lwi_work *work, double t, const double *x, lwi_rcr_purpose what)
 {
-    if (take_motion(work, t, x, what)) return LW_OK;
+    const lwi_rcr_work *d = work->data;
+    if (take_motion(work, t, x, what) && d->last.rows) return LW_OK;
     TRY(kinematics(work, t, x, true));
     note_solved(work, t, x);
     return LW_OK;
@@ -710,6 +739,17 @@ static lw_status close_speeds(lwi_work *work, double t, double *x, bool *changed
     return LW_OK;
 }
 
+// The pivot below which another partition is searched for.  Where those of clusters are small everywhere, for some coordinates
+// move much faster than others, it is a part of that at the model's start.
+static double kept_pivot(lwi_work *work, double min_pivot)
+{
+    static const double part = 0.5;
+    const lwi_rcr_work *d = work->data;
+    if (!(min_pivot < d->keep) || d->keep != LWI_RCR_KEEP || !lwi_rcr_start_partition(work))
+        return d->keep;
+    return fmin(d->keep, part * d->start.pivot);
+}
+
 // Chooses another partition close to a singular position.  The speeds of x are made consistent first, so that the
 // new independent ones are right to rounding.  Momenta are unchanged.
 static lw_status pre_step(lwi_work *work, double t, double *x, bool *changed)
@@ -730,7 +770,8 @@ static lw_status pre_step(lwi_work *work, double t, double *x, bool *changed)
     }
     if (!choice->used_partition && takes_dense_path(d, choice))
         TRY(close_speeds(work, t, x, changed));
-    if (!(min_pivot < d->keep) && !choice->used_partition) return LW_OK;
+    const double kept = kept_pivot(work, min_pivot);
+    if (!(min_pivot < kept) && !choice->used_partition) return LW_OK;
     const bool returns = choice->used_partition && returns_to_dense_path(work, t, x);
     place(work, t, x);
     TRY(lwi_rcr_factor(&d->e, LWI_RCR_FIXED, t, &work->error));
@@ -740,10 +781,10 @@ static lw_status pre_step(lwi_work *work, double t, double *x, bool *changed)
         choice->used_partition = false;
         *changed = true;
     }
-    if (!(min_pivot < d->keep)) return LW_OK;
+    if (!(min_pivot < kept)) return LW_OK;
     const pivots before = check_pivots(work, t, x);
     const double now = before.clusters > 0 ? before.clusters : before.min_pivot;
-    if (!(now < d->keep)) {
+    if (!(now < kept)) {
         choice->rejected_pivot = 0;
         return LW_OK;
     }
@@ -751,7 +792,7 @@ static lw_status pre_step(lwi_work *work, double t, double *x, bool *changed)
     if (choice->rejected_pivot > 0 && now > WORSE * choice->rejected_pivot) return LW_OK;
     if (!d->momenta) complete_speeds(work, x + model->tree_nq);
     choice->rejected_pivot = now;
-    LWI_ASSERT(!(now >= d->keep));
+    LWI_ASSERT(!(now >= kept));
     if (lwi_rcr_choose(&d->e, d->theta, t, &work->error) != LW_OK) return LW_OK;
     if (d->clusters) lwi_rcr_clusters_prefer(work, t, x, d->e.fresh);
     swap_bytes(n, choice->dependent, d->e.fresh);
@@ -841,6 +882,25 @@ static void notice(const lwi_work *work, char *text, size_t size)
              choice->entry, choice->switches);
 }
 
+// The partition and d->v by clusters, without the elimination, where pivots of the partition of the model's start are as large
+// as those of a new one (lwi_rcr_clusters_prefer), or nearly as there.
+static bool enter_by_clusters(lwi_work *work, double t, const double *x)
+{
+    static const double nearly = 0.8;
+    lwi_rcr_work *d = work->data;
+    lwi_rcr_choice *choice = choice_of(work);
+    double min;
+    if (work->resumed || d->momenta || !d->has_inertia || is_start(work, t, x)) return false;
+    const unsigned char *dependent = lwi_rcr_start_partition(work);
+    if (!dependent || !lwi_rcr_clusters_fit(d->clusters, dependent)) return false;
+    const double enough = fmin(0.5 * (d->theta + d->keep), nearly * d->start.pivot);
+    *choice = (lwi_rcr_choice){.made = true, .min_pivot = 2, .last_pivot = 2};
+    memcpy(choice->dependent, dependent, (size_t)work->model->tree_nv);
+    if (lwi_rcr_clusters_speeds(work, t, x, d->v, &min) && min > enough) return true;
+    memset(choice, 0, work->ndiscrete);
+    return false;
+}
+
 static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
 {
     const lw_model *model = work->model;
@@ -849,17 +909,22 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
     const lwi_motion motion = lwi_cut_motion(&d->tree);
     lwi_cut_state_enter(&d->cut, &d->auxiliary, snapshot, &d->tree, x);
     lwi_states_enter(work, snapshot, x);
-    place(work, snapshot->t, x);
     if (!work->resumed) memset(work->discrete, 0, work->ndiscrete); // else the partition is kept
     d->by_dense = false;
     memcpy(d->last.x, x, (size_t)work->layout.nx * sizeof *x);
-    const lw_status status = start_speeds(work, snapshot->t, x);
-    if (status == LW_ERR_SINGULAR && work->resumed &&
-        !d->momenta) { // speeds are those of the motion
-        lwi_auxiliary_store(model, &d->auxiliary, d->tree.joint_q, x);
-        return LW_OK;
+    const bool by_clusters = enter_by_clusters(work, snapshot->t, x);
+    if (by_clusters) {
+        place_tree(work, snapshot->t, x);
+    } else {
+        place(work, snapshot->t, x);
+        const lw_status status = start_speeds(work, snapshot->t, x);
+        if (status == LW_ERR_SINGULAR && work->resumed &&
+            !d->momenta) { // speeds are those of the motion
+            lwi_auxiliary_store(model, &d->auxiliary, d->tree.joint_q, x);
+            return LW_OK;
+        }
+        TRY(status);
     }
-    TRY(status);
     move(work, snapshot->t, READ_ALL);
     lwi_auxiliary_store(model, &d->auxiliary, d->tree.joint_q, x);
     if (d->momenta) {
@@ -871,9 +936,10 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
         memcpy(v, d->v, (size_t)model->tree_nv * sizeof *v);
         memcpy(d->last.x + model->tree_nq, v, (size_t)model->tree_nv * sizeof *v);
         // not where coordinates of cut joints were read again: the rows may depend on them
-        if (!takes_dense_path(d, work->discrete) &&
-            !memcmp(d->last.x, x, (size_t)work->layout.nx * sizeof *x))
+        if (by_clusters || (!takes_dense_path(d, work->discrete) &&
+                            !memcmp(d->last.x, x, (size_t)work->layout.nx * sizeof *x)))
             note_solved(work, snapshot->t, x);
+        d->last.rows = !by_clusters;
     }
     d->last.purpose = LWI_RCR_FOR_NONE;
     return LW_OK;
@@ -894,14 +960,14 @@ static void observe_cut_reactions(lwi_rcr_work *d, lwi_snapshot *snapshot)
 }
 
 // Speeds, and accelerations if the level needs them, by the clusters that evaluate the run, where no multipliers are
-// needed; *done: false if the elimination has to.
+// needed: below that level, or where reactions follow from accelerations alone; *done: false if the elimination has to.
 static lw_status move_by_clusters(lwi_work *work, double t, const double *x, const double *inputs,
                                   lw_observe level, bool *done)
 {
     lwi_rcr_work *d = work->data;
     const bool accelerates = level >= LW_OBSERVE_ACCELERATION;
     *done = false;
-    if (!d->clusters || !d->reactions || !choice_of(work)->made) return LW_OK;
+    if (!d->clusters || (accelerates && !d->reactions) || !choice_of(work)->made) return LW_OK;
     if (!accelerates && take_motion(work, t, x, LWI_RCR_FOR_VELOCITIES)) {
         *done = true;
         return LW_OK;
@@ -1000,10 +1066,15 @@ static double gap(lwi_work *work, double t, const double *x)
     return lwi_cut_gap(&d->cut, &d->tree, t);
 }
 
-static bool close_loops(const lwi_work *work, double t, double *x)
+static bool close_loops(lwi_work *work, double t, double *x, double gap, bool angles)
 {
-    const lwi_rcr_work *d = work->data;
-    return d->clusters && lwi_rcr_clusters_close(work, t, x);
+    lwi_rcr_work *d = work->data;
+    if (!d->clusters || !lwi_rcr_clusters_close(work, t, x, gap)) return false;
+    if (!angles || d->auxiliary.n == 0) return true;
+    place_tree(work, t, x);
+    lwi_cut_read(&d->cut, &d->tree, t, true);
+    lwi_auxiliary_store(work->model, &d->auxiliary, d->tree.joint_q, x);
+    return true;
 }
 
 static double margin(const lwi_work *work)

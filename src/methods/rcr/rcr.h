@@ -288,6 +288,7 @@ typedef struct lwi_rcr_work {
     struct lwi_rcr_clusters *clusters; ///< NULL: the model has no loop clusters
     bool in_clusters;                  ///< the last rates are from them
     bool hinges_alone; ///< hinges close all loops, and nothing but rows reads the motion of bodies
+    bool has_inertia;  ///< something resists every motion, with clusters
     struct lwi_rcr_dense *dense; ///< NULL: the elimination is faster
     bool by_dense;               ///< the present motion is from the dense path
     lwi_cut_momenta *momenta;    ///< NULL: the state has speeds
@@ -295,16 +296,27 @@ typedef struct lwi_rcr_work {
     struct {
         bool
             solved; ///< factors and speeds are those of the state x at t with these dependent speeds
+        bool rows;  ///< with the rows and geometry of the elimination
         lwi_rcr_purpose purpose; ///< of the last call that found or took them
         double t, *x;
         unsigned char *dependent;
     } last; ///< [layout.nx], [tree_nv]
+    struct {
+        bool made;
+        unsigned char *dependent; ///< [tree_nv]
+        double pivot;             ///< its smallest one in the clusters at the model's start
+        double *x;                ///< [layout.nx] scratch
+    } start;                      ///< lwi_rcr_start_partition
     struct {
         bool valid;
         double t, *x;
         double off; ///< how far its speeds are from the rows, in tolerances
     } dense_at;     ///< [layout.nx] the state that the dense path has evaluated last
 } lwi_rcr_work;
+
+/** The partition [tree_nv] that clusters take at the model's start, which suits most other states: it depends on nothing but
+ *  the model.  Overwrites tree and elimination when it is called first.  NULL: there is none, or coordinates are named. */
+const unsigned char *lwi_rcr_start_partition(lwi_work *work);
 
 /** Kinds of evaluation, rows of the table of costs: loop clusters in lanes, dense path, elimination
  *  node by node. */

@@ -734,6 +734,24 @@ static inline double open_by(lwt_run *r, const double *inputs)
     return max;
 }
 
+// Up to a residual, with auxiliary coordinates: these are the coordinates of cut joints at the poses then.
+static inline void compare_closing_to(lwt_run *r, const double *inputs, double gap,
+                                      const char *what)
+{
+    const lw_model *model = r->model;
+    const lwi_auxiliary *auxiliary = &lwt_rcr(r)->auxiliary;
+    lwi_snapshot m;
+    assert_true(RCR->close(r->work, r->t, r->x, gap, true));
+    const double open = open_by(r, inputs), round_off = 64 * DBL_EPSILON * (1 + model->nnode);
+    if (!(open <= gap + round_off)) fail_msg("%s: closed to %.3g of %.3g", what, open, gap);
+    lwt_observe(r->work, r->t, r->x, inputs, &r->arena, &m);
+    for (int i = 0; i < auxiliary->n; i++) {
+        const lwi_auxiliary_item *item = &auxiliary->item[i];
+        const double q = m.q[model->joint[item->joint].iq + item->coordinate];
+        lwt_near(what, i, r->x[auxiliary->at + i], q, round_off);
+    }
+}
+
 // From coordinates that are off, dependent ones are moved until all rows are closed, by other code than the clusters'; the
 // others, speeds and auxiliary coordinates stay.  All widths have the same bits.
 static inline void compare_closing(lwt_run *r, const double *inputs, const char *what)
@@ -741,19 +759,21 @@ static inline void compare_closing(lwt_run *r, const double *inputs, const char 
     const lw_model *model = r->model;
     const lwi_rcr_choice *choice = r->work->discrete;
     const int nx = r->work->layout.nx;
-    double *kept = lwt_vector(nx), *one = lwt_vector(nx), *more = lwt_vector(nx);
+    double *kept = lwt_vector(nx), *one = lwt_vector(nx), *more = lwt_vector(nx),
+           *off = lwt_vector(nx);
     uint64_t seed = 3;
     memcpy(kept, r->x, (size_t)nx * sizeof *kept);
     for (int k = 0; k < model->nnode; k++)
         for (int i = 0; i < model->node[k].nq && model->node[k].nq == model->node[k].nv; i++)
             r->x[model->node[k].iq + i] += 1e-3 * draw(&seed);
+    memcpy(off, r->x, (size_t)nx * sizeof *off);
     for (int w = 0; w < LWI_COUNT(widths); w++) {
         double *x = w ? more : one;
         if (!lwi_kernels_of(widths[w])) continue;
         lwi_work *work = work_of(model, widths[w]);
         memcpy(work->discrete, r->work->discrete, work->ndiscrete);
         memcpy(x, r->x, (size_t)nx * sizeof *x);
-        assert_true(RCR->close(work, r->t, x));
+        assert_true(RCR->close(work, r->t, x, 0, false));
         assert_memory_equal(one, x, (size_t)nx * sizeof *x);
         lwi_work_destroy(work);
     }
@@ -772,8 +792,13 @@ static inline void compare_closing(lwt_run *r, const double *inputs, const char 
     const double open = open_by(r, inputs);
     if (!(open <= 64 * DBL_EPSILON * (1 + model->nnode)))
         fail_msg("%s: closed to %.3g", what, open);
+    for (int tight = 0; tight < 2; tight++) {
+        memcpy(r->x, off, (size_t)nx * sizeof *off);
+        compare_closing_to(r, inputs, tight ? 0 : 1e-5, what);
+    }
     memcpy(r->x, kept, (size_t)nx * sizeof *kept);
     free(kept);
+    free(off);
     free(one);
     free(more);
 }

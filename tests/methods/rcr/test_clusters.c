@@ -494,6 +494,54 @@ static void loops_have_all_self_stresses(void **state)
 }
 
 // A partition that is taken in place of the one with the largest pivots is one that clusters evaluate.
+// A motion away from the model's start is entered by clusters, without an elimination: speeds are those of the elimination,
+// and state and partition, to the last bit, those of a new workspace, independent of what was entered or evaluated before.
+static void check_entering(lwt_kind kind, int n)
+{
+    uint64_t seed = 5 + (uint64_t)kind;
+    lw_model *model = build(kind, n, true, &seed);
+    lwt_run r = drop(model, 1);
+    const int nx = r.work->layout.nx;
+    double *x = lwt_vector(nx), *again = lwt_vector(nx), *other = lwt_vector(nx);
+    step_on(&r, 20, NULL);
+    lwt_run_observe(&r);
+    r.now.t = 0;
+    for (int i = 0; i < 3; i++) { // also at the time of the start
+        lwi_work *fresh = work_of(model, 1), *general = work_of(model, LWI_NO_KERNEL);
+        lwt_ok(RCR->enter(fresh, &r.now, x), &fresh->error);
+        const long passes = ((lwi_rcr_work *)fresh->data)->e.passes;
+        lwt_ok(RCR->enter(fresh, &r.now, again), &fresh->error);
+        assert_true(((lwi_rcr_work *)fresh->data)->e.passes == passes);
+        lwt_ok(RCR->enter(r.work, &r.now, other), &r.work->error);
+        assert_memory_equal(x, again, (size_t)nx * sizeof *x);
+        assert_memory_equal(x, other, (size_t)nx * sizeof *x);
+        assert_memory_equal(fresh->discrete, r.work->discrete, r.work->ndiscrete);
+        lwt_ok(RCR->enter(general, &r.now, other), &general->error);
+        for (int k = 0; k < nx; k++) lwt_near("entered", k, x[k], other[k], 1e-9);
+        lwi_work_destroy(fresh);
+        lwi_work_destroy(general);
+        memcpy(r.x, x, (size_t)nx * sizeof *x);
+        r.t = r.now.t;
+        step_on(&r, 5, NULL);
+        lwt_run_observe(&r);
+    }
+    free(x);
+    free(again);
+    free(other);
+    lwt_run_end(&r);
+    lw_model_destroy(model);
+}
+
+static void states_are_entered_by_clusters(void **state)
+{
+    (void)state;
+    check_entering(FOUR_BARS, 1);
+    check_entering(FOUR_BARS, 9);
+    check_entering(LADDER, 3);
+    check_entering(BALLS, 3);
+    check_entering(DELTA, 1);
+}
+
 static void preferred_partitions_fit(void **state)
 {
     (void)state;
@@ -536,6 +584,7 @@ int main(void)
         cmocka_unit_test(segments_conserve_energy),
         cmocka_unit_test(gaps_are_reported),
         cmocka_unit_test(others_have_no_clusters),
+        cmocka_unit_test(states_are_entered_by_clusters),
         cmocka_unit_test(preferred_partitions_fit),
         cmocka_unit_test(loops_have_all_self_stresses),
     };

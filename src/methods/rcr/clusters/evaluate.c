@@ -286,13 +286,15 @@ double lwi_rcr_clusters_margin(const lwi_rcr_clusters *clusters)
     return sqrt(lwi_clusters_smallest_pivot(clusters->clusters));
 }
 
-double lwi_rcr_clusters_gap(const lwi_work *work, double t, const double *x)
+double lwi_rcr_clusters_gap(lwi_work *work, double t, const double *x)
 {
     const lwi_rcr_work *d = work->data;
     const lwi_rcr_choice *choice = work->discrete;
     lwi_clusters *c = d->clusters->clusters;
     double loops2;
-    if (!choice->made || !lwi_clusters_plan(c, choice->dependent)) return INFINITY;
+    const unsigned char *dependent =
+        choice->made ? choice->dependent : lwi_rcr_start_partition(work);
+    if (!dependent || !lwi_clusters_plan(c, dependent)) return INFINITY;
     const double *q = drive(work->model, d->clusters, t, x);
     if (!d->clusters->kernels->gap2(c, q, &loops2)) return INFINITY;
     return fmax(sqrt(loops2), lwi_clusters_coupling_gap(c, q));
@@ -332,13 +334,15 @@ static double displace(const lwi_rcr_clusters *clusters, double *x)
     return longest;
 }
 
-bool lwi_rcr_clusters_close(const lwi_work *work, double t, double *x)
+bool lwi_rcr_clusters_close(lwi_work *work, double t, double *x, double gap)
 {
     enum { FEW = 6 };
     const lwi_rcr_work *d = work->data;
     const lwi_rcr_choice *choice = work->discrete;
     lwi_clusters *c = d->clusters->clusters;
-    if (!choice->made || !lwi_rcr_clusters_fit(d->clusters, choice->dependent)) return false;
+    const unsigned char *dependent =
+        choice->made ? choice->dependent : lwi_rcr_start_partition(work);
+    if (!dependent || !lwi_rcr_clusters_fit(d->clusters, dependent)) return false;
     for (int i = 0; i < FEW; i++) {
         double max_ratio2;
         const double *q = drive(work->model, d->clusters, t, x);
@@ -347,7 +351,8 @@ bool lwi_rcr_clusters_close(const lwi_work *work, double t, double *x)
         d->clusters->kernels->offsets(c);
         lwi_clusters_coupling_offsets(c, q);
         const double change = displace(d->clusters, x);
-        if (change <= LAST_CHANGE) return true;
+        const double left = change * change * fmax(1, d->e.length); // of the residual, about
+        if (change <= LAST_CHANGE || left <= gap) return true;
         if (!(change <= LONGEST_CHANGE)) return false;
     }
     return false;
@@ -453,16 +458,25 @@ static bool may_share(const lwi_work *work)
     return d->reactions && work->model->nmode == 0 && !d->tree.added;
 }
 
-static bool is_found(const lwi_work *work, double t, const double *x, const double *inputs,
-                     purpose what)
+// At this state, partition and time: speeds do not depend on inputs.
+static bool is_at(const lwi_work *work, double t, const double *x)
 {
     const lwi_rcr_work *d = work->data;
     const found *f = &d->clusters->found;
     const lwi_clusters *c = d->clusters->clusters;
     const lwi_rcr_choice *choice = work->discrete;
-    const size_t nx = (size_t)work->layout.nx, ninput = (size_t)work->model->desc.ninput;
-    return f->what == what && t == f->t && !memcmp(x, f->x, nx * sizeof *x) &&
-           f->plan == c->plans && !memcmp(choice->dependent, c->planned, (size_t)c->nfree) &&
+    return f->what != FOR_NOTHING && t == f->t &&
+           !memcmp(x, f->x, (size_t)work->layout.nx * sizeof *x) && f->plan == c->plans &&
+           !memcmp(choice->dependent, c->planned, (size_t)c->nfree);
+}
+
+static bool is_found(const lwi_work *work, double t, const double *x, const double *inputs,
+                     purpose what)
+{
+    const lwi_rcr_work *d = work->data;
+    const found *f = &d->clusters->found;
+    const size_t ninput = (size_t)work->model->desc.ninput;
+    return f->what == what && is_at(work, t, x) &&
            (!ninput || !memcmp(inputs, f->inputs, ninput * sizeof *inputs));
 }
 
@@ -498,17 +512,22 @@ bool lwi_rcr_clusters_rates(lwi_work *work, double t, const double *x, const dou
     return true;
 }
 
-// The speeds alone.
-static bool find_motion(lwi_work *work, double t, const double *x, double *v)
+bool lwi_rcr_clusters_speeds(lwi_work *work, double t, const double *x, double *v, double *min)
 {
     const lwi_rcr_work *d = work->data;
     const int nv = work->model->tree_nv;
     const bool other = has_others(d->clusters->clusters);
-    double *speeds = other ? d->clusters->v : v, min;
+    double *speeds = other ? d->clusters->v : v;
     const double *q;
-    if (!find_speeds(work, t, x, speeds, &min, &q) || !all_finite(nv, speeds)) return false;
+    if (!find_speeds(work, t, x, speeds, min, &q) || !all_finite(nv, speeds)) return false;
     if (other) memcpy(v, speeds, (size_t)nv * sizeof *v);
     return true;
+}
+
+// Those of the rates that were found last.
+static const double *found_speeds(const lwi_rcr_clusters *clusters)
+{
+    return has_others(clusters->clusters) ? clusters->v : clusters->found.xdot;
 }
 
 bool lwi_rcr_clusters_motion(lwi_work *work, double t, const double *x, const double *inputs,
@@ -518,7 +537,11 @@ bool lwi_rcr_clusters_motion(lwi_work *work, double t, const double *x, const do
     found *f = &d->clusters->found;
     const size_t bytes = (size_t)work->model->tree_nv * sizeof *v;
     double min;
-    if (!vdot) return find_motion(work, t, x, v);
+    if (!vdot && !is_at(work, t, x)) return lwi_rcr_clusters_speeds(work, t, x, v, &min);
+    if (!vdot) {
+        memcpy(v, found_speeds(d->clusters), bytes);
+        return true;
+    }
     if (is_found(work, t, x, inputs, FOR_RATES)) {
         f->what = FOR_NOTHING;
     } else {
@@ -527,7 +550,7 @@ bool lwi_rcr_clusters_motion(lwi_work *work, double t, const double *x, const do
         lwi_states_set(work, x, NULL);
         if (!done) return false;
     }
-    memcpy(v, has_others(d->clusters->clusters) ? d->clusters->v : f->xdot, bytes);
+    memcpy(v, found_speeds(d->clusters), bytes);
     memcpy(vdot, f->xdot + work->model->tree_nq, bytes);
     return true;
 }

@@ -20,6 +20,9 @@ void lwi_rcr_clusters_prefer(lwi_work *work, double t, const double *x, unsigned
  *  @return false: the general elimination has to decide; xdot is undefined      @cost O(n) */
 bool lwi_rcr_clusters_rates(lwi_work *work, double t, const double *x, const double *inputs,
                             double *xdot, double *min);
+/** All speeds v [tree_nv] from the independent ones of x, which need not be those of the rates before; min and result as
+ *  there. */
+bool lwi_rcr_clusters_speeds(lwi_work *work, double t, const double *x, double *v, double *min);
 /** All speeds v [tree_nv] and their rates vdot [tree_nv] at a state, to the bit those of lwi_rcr_clusters_rates;
  *  vdot NULL: speeds alone.  After the partition is made.
  *  @return false: as there */
@@ -39,12 +42,12 @@ double lwi_rcr_clusters_pivot(const lwi_work *work, double t, const double *x,
 /** As lwi_formulation.margin, after lwi_rcr_clusters_rates. */
 double lwi_rcr_clusters_margin(const lwi_rcr_clusters *clusters);
 
-/** As lwi_formulation.gap, for the partition in work->discrete; infinite if clusters cannot
- *  evaluate it. */
-double lwi_rcr_clusters_gap(const lwi_work *work, double t, const double *x);
+/** As lwi_formulation.gap, for the partition in work->discrete or, where there is none, that of the model's start; infinite if
+ *  clusters cannot evaluate it. */
+double lwi_rcr_clusters_gap(lwi_work *work, double t, const double *x);
 
-/** As lwi_formulation.close. */
-bool lwi_rcr_clusters_close(const lwi_work *work, double t, double *x);
+/** As lwi_formulation.close without angles, for the same partition. */
+bool lwi_rcr_clusters_close(lwi_work *work, double t, double *x, double gap);
 
 /** Does this partition have clusters? */
 bool lwi_rcr_clusters_fit(const lwi_rcr_clusters *clusters, const unsigned char *dependent);
