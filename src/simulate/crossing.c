@@ -57,7 +57,7 @@ enum { MAX_STEPS_NEAR = 1000 };
 // singular position within it if no coordinate changes by more than this part of them [rad, m].
 #define SHORT 0.5
 // Largest number of pieces of a longer step.
-enum { PIECES = 4 };
+enum { PIECES = 12 };
 // The sine itself is not computed where margins are above SAFE, or above SMALL and FALLEN times the highest since the last
 // state examined, if the sine in proportion to the margin is above FAR of the largest of the run.  It is where the margin
 // has GROWN by this factor since a small sine, below HALF of the largest, or where that sine is NEARLY the largest.
