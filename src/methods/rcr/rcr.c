@@ -350,17 +350,18 @@ const unsigned char *lwi_rcr_start_partition(lwi_work *work)
     lwi_rcr_work *d = work->data;
     const size_t n = (size_t)model->tree_nv;
     double *x = d->start.x;
-    if (!d->clusters || !d->e.at_start || d->e.independent || d->theta != LWI_RCR_THETA || !n)
-        return NULL;
-    if (d->start.made) return d->start.dependent;
+    if (!d->clusters || d->e.independent || d->theta != LWI_RCR_THETA || !n) return NULL;
+    if (d->start.made) return d->start.pivot > 0 ? d->start.dependent : NULL;
+    d->start.made = true;
     memcpy(x, model->tree_q0, (size_t)model->tree_nq * sizeof *x);
     lwi_auxiliary_store(model, &d->auxiliary, model->q0, x);
     place(work, 0, x);
-    memcpy(d->start.dependent, d->e.at_start, n);
+    lw_error error; // not at a singular position
+    if (!d->e.at_start && lwi_rcr_choose(&d->e, d->theta, 0, &error) != LW_OK) return NULL;
+    memcpy(d->start.dependent, d->e.at_start ? d->e.at_start : d->e.fresh, n);
     lwi_rcr_clusters_prefer(work, 0, x, d->start.dependent);
     d->start.pivot = lwi_rcr_clusters_pivot(work, 0, x, d->start.dependent);
-    d->start.made = true;
-    return d->start.dependent;
+    return d->start.pivot > 0 ? d->start.dependent : NULL;
 }
 
 // The partition of the run; chooses one if there is none.  After place.

@@ -304,9 +304,9 @@ typedef struct lwi_rcr_work {
     struct {
         bool made;
         unsigned char *dependent; ///< [tree_nv]
-        double pivot;             ///< its smallest one in the clusters at the model's start
-        double *x;                ///< [layout.nx] scratch
-    } start;                      ///< lwi_rcr_start_partition
+        double pivot; ///< its smallest one in the clusters at the model's start; 0: it has none
+        double *x;    ///< [layout.nx] scratch
+    } start;          ///< lwi_rcr_start_partition
     struct {
         bool valid;
         double t, *x;
