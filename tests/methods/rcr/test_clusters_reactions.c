@@ -84,15 +84,22 @@ static void all_loops_agree(void **state)
         }
 }
 
-// Legs of walking machines: loops between loops, all on one crank.
-static lw_model *walker(int n, bool forces, uint64_t seed)
+// Legs of walking machines: loops between loops, n on each crank.
+static lw_model *walkers(int cranks, int n, bool forces, uint64_t seed)
 {
     site s = new_site(&seed, !forces);
-    const lw_body crank = blob(&s, 0, 0, 0, 1);
-    pin(&s, LW_JOINT_REVOLUTE, s.base, crank, AT(0, 0, 0), Z, LW_CUT_AUTO);
-    for (int k = 0; k < n; k++) leg(&s, crank, 0.05 * k, k % 2 ? -1 : 1);
+    for (int i = 0; i < cranks; i++) {
+        const lw_body crank = blob(&s, 0, 0, i, 1);
+        pin(&s, LW_JOINT_REVOLUTE, s.base, crank, AT(0, 0, i), Z, LW_CUT_AUTO);
+        for (int k = 0; k < n; k++) leg(&s, crank, i + 0.05 * k, k % 2 ? -1 : 1);
+    }
     if (forces) add_forces(&s, &seed);
     return lwt_model(s.b);
+}
+
+static lw_model *walker(int n, bool forces, uint64_t seed)
+{
+    return walkers(1, n, forces, seed);
 }
 
 static void legs_and_forces_agree(void **state)
@@ -137,11 +144,20 @@ static void self_stresses_of_several_loops_agree(void **state)
     agree("a cylindrical foot", locked(LW_JOINT_CYLINDRICAL, 13));
 }
 
-// Many loops at one joint would fill a matrix: these are found together, as those of drives are.
-static void hubs_are_left_to_one_factorisation(void **state)
+// Many loops at one joint are few columns in addition to the blocks of the others.
+static void hubs_agree(void **state)
 {
     (void)state;
-    lw_model *model = walker(26, false, 3);
+    agree("10 legs", walker(10, false, 3));
+    agree("10 legs with forces", walker(10, true, 5));
+    agree("2 cranks of 5 legs", walkers(2, 5, true, 8));
+}
+
+// Of many such joints the columns would be many: reactions are found together, as those of drives are.
+static void many_hubs_are_left_to_one_factorisation(void **state)
+{
+    (void)state;
+    lw_model *model = walkers(5, 5, false, 3);
     lwt_run r = drop(model, 0);
     lwt_run_observe(&r);
     assert_true(lwt_rcr(&r)->reactions && lwt_rcr(&r)->clusters && !are_by_loops(&r));
@@ -292,7 +308,8 @@ int main(void)
         cmocka_unit_test(all_loops_agree),
         cmocka_unit_test(legs_and_forces_agree),
         cmocka_unit_test(self_stresses_of_several_loops_agree),
-        cmocka_unit_test(hubs_are_left_to_one_factorisation),
+        cmocka_unit_test(hubs_agree),
+        cmocka_unit_test(many_hubs_are_left_to_one_factorisation),
         cmocka_unit_test(planes_have_no_reactions_across),
         cmocka_unit_test(forces_leave_the_plane_and_come_back),
         cmocka_unit_test(drift_changes_reactions_in_proportion),

@@ -20,6 +20,11 @@
 //     (T'T) z = -T'F                                                                                         (2)
 //
 // N is orthonormal and part of T, so T'T has no eigenvalue below one.  Blocks of loops that share joints differ from zero.
+// Where many loops share one joint, as legs do a crank, these are some columns U for the reaction there, and
+//
+//     (A + U U')^-1 = A^-1 - A^-1 U (1 + U'A^-1 U)^-1 U'A^-1                                                  (3)
+//
+// with an A that has the other joints alone.
 // Where a mechanism moves in a plane and forces act in it, self-stresses act across it, and z = 0.
 //
 // W_y, its factors and N of all loops are found in lanes (simd/loops.c), then w loop by loop.
@@ -28,6 +33,7 @@
 #include "base/assert.h"
 #include "base/block_cholesky.h"
 #include "base/cpu.h"
+#include "base/linear.h"
 #include "kinematics/kernels.h"
 #include "methods/rcr/clusters/loops.h"
 
@@ -42,6 +48,9 @@ enum {
     SHARED = 8, // loops at a joint with which each shares it, on average at most
     FILLED =
         16, // blocks of the factors of T'T for each loop: more than the factorisation over bodies takes
+    HUB = 8,   // loops at a joint: more are a product of pays columns
+    HUBS = 4,  // such joints, at most
+    PARTS = 6, // of a reaction
 };
 
 typedef lwi_loop_step step;
@@ -56,10 +65,13 @@ typedef struct pair {
 struct lwi_cluster_reactions {
     const lw_model *model;
     int nloop, npair;
-    int *first;           // [nloop + 1] first step of each loop
-    step *step;           // [first[nloop]]
-    pair *pair;           // [npair]
-    lwi_block_cholesky A; // T'T by loops, the last loop first, in blocks of 3 x 3
+    int *first;               // [nloop + 1] first step of each loop
+    step *step;               // [first[nloop]]
+    pair *pair;               // [npair]
+    lwi_block_cholesky A;     // T'T by loops, the last loop first, in blocks of 3 x 3
+    int nhub, *hub_first;     // [nhub + 1] joints with more than HUB loops
+    int *hub_step, *hub_loop; // [hub_first[nhub]] the steps there, in the order of the loops
+    double (*response)[6];    // [PARTS nhub][nloop] A^-1 U
     const lwi_loop_kernels *kernels;
     // of the planned partition
     bool planned, fits;
@@ -144,11 +156,16 @@ static bool sort_steps(const lwi_cluster_reactions *r, lwi_arena *scratch, int *
     return true;
 }
 
+static bool is_hub(const int *at, int k)
+{
+    return at[k + 1] - at[k] > HUB;
+}
+
 static long count_pairs(const lwi_cluster_reactions *r, const int *at)
 {
     long n = 0;
     for (int k = 0; k < r->model->nnode; k++) {
-        const long of = at[k + 1] - at[k];
+        const long of = is_hub(at, k) ? 0 : at[k + 1] - at[k];
         n += of * (of + 1) / 2;
     }
     return n;
@@ -157,7 +174,7 @@ static long count_pairs(const lwi_cluster_reactions *r, const int *at)
 static void list_pairs(lwi_cluster_reactions *r, const int *at, const int *list, const int *loop)
 {
     for (int k = 0; k < r->model->nnode; k++)
-        for (int i = at[k]; i < at[k + 1]; i++)
+        for (int i = at[k]; i < at[k + 1] && !is_hub(at, k); i++)
             for (int j = at[k]; j <= i; j++)
                 r->pair[r->npair++] = (pair){.step = {list[i], list[j]},
                                              .loop = {loop[list[i]], loop[list[j]]},
@@ -189,6 +206,29 @@ static lw_status find_blocks(lwi_cluster_reactions *r, lwi_arena *scratch, lwi_a
     return LW_OK;
 }
 
+// *pays: the hubs are not so many that their columns cost more than blocks.
+static lw_status list_hubs(lwi_cluster_reactions *r, const int *at, const int *list,
+                           const int *loop, lwi_arena *arena, bool *pays)
+{
+    int total = 0;
+    for (int k = 0; k < r->model->nnode; k++)
+        if (is_hub(at, k)) r->nhub++, total += at[k + 1] - at[k];
+    *pays = r->nhub <= HUBS;
+    if (!*pays || !r->nhub) return LW_OK;
+    r->hub_first = LWI_PUSH(arena, int, r->nhub + 1);
+    r->hub_step = LWI_PUSH(arena, int, total);
+    r->hub_loop = LWI_PUSH(arena, int, total);
+    r->response = lwi_arena_push(arena, (size_t)(PARTS * r->nhub * r->nloop), sizeof *r->response);
+    if (!r->hub_first || !r->hub_step || !r->hub_loop || !r->response) return LW_ERR_MEMORY;
+    for (int k = 0, h = 0, n = 0; k < r->model->nnode; k++) {
+        if (!is_hub(at, k)) continue;
+        for (int i = at[k]; i < at[k + 1]; i++, n++)
+            r->hub_step[n] = list[i], r->hub_loop[n] = loop[list[i]];
+        r->hub_first[++h] = n;
+    }
+    return LW_OK;
+}
+
 // *sparse: the loops share joints with a small number of others, and T'T fills in little.
 static lw_status make_pairs(lwi_cluster_reactions *r, lwi_arena *scratch, lwi_arena *arena,
                             bool *sparse)
@@ -197,9 +237,11 @@ static lw_status make_pairs(lwi_cluster_reactions *r, lwi_arena *scratch, lwi_ar
     *sparse = false;
     if (!loop || !sort_steps(r, scratch, &at, &list)) return LW_ERR_MEMORY;
     const long n = count_pairs(r, at);
-    if (n > (long)SHARED * r->first[r->nloop]) return LW_OK;
+    bool pays;
     for (int i = 0; i < r->nloop; i++)
         for (int s = r->first[i]; s < r->first[i + 1]; s++) loop[s] = i;
+    TRY(list_hubs(r, at, list, loop, arena, &pays));
+    if (!pays || n > (long)SHARED * r->first[r->nloop]) return LW_OK;
     r->pair = LWI_PUSH(arena, pair, n);
     if (!r->pair) return LW_ERR_MEMORY;
     list_pairs(r, at, list, loop);
@@ -445,12 +487,18 @@ static bool is_planar(const lwi_cluster_reactions *r, const double (*reaction)[6
     return false;
 }
 
-// T'T
+// T'T, or A
 static void put_products(lwi_cluster_reactions *r)
 {
     for (int i = 0; i < r->nloop; i++) {
         double *to = r->A.diagonal[column_of(r, i)];
         memcpy(to, r->state[i].product, sizeof r->state[i].product);
+    }
+    for (int i = 0; r->nhub && i < r->hub_first[r->nhub]; i++) {
+        const int loop = r->hub_loop[i];
+        const double(*torque)[3] = (const double(*)[3])r->torque[r->hub_step[i]];
+        r->kernels->products(&r->state[loop], torque, r->n[loop], &r->state[loop], torque,
+                             r->n[loop], -1, r->A.diagonal[column_of(r, loop)]);
     }
     for (int i = 0; i < r->A.first[r->nloop]; i++)
         memset(r->A.below[i], 0, 9 * sizeof r->A.below[i][0]);
@@ -477,13 +525,75 @@ static void put_right_sides(const lwi_cluster_reactions *r, const double (*react
     }
 }
 
-static bool add_self_stresses(lwi_cluster_reactions *r, double (*reaction)[6])
+// x [columns] := A^-1 x
+static void solve_for(const lwi_cluster_reactions *r, double (*x)[6])
 {
     static const int at[3] = {0, 1, 2};
+    lwi_block_cholesky_solve_half(&r->A, 0, at, &LWI_ALONE, x);
+}
+
+// What self-stress m of a loop puts on part p of the reaction at a hub, where it has a step.
+static double part_of_stress(const lwi_cluster_reactions *r, int at, int m, int p)
+{
+    const int s = r->hub_step[at];
+    const lwi_loop_state *state = &r->state[r->hub_loop[at]];
+    return r->step[s].side * (p < 3 ? state->null[m][p] : r->torque[s][m][p - 3]);
+}
+
+// Row p of hub h of U'x.
+static double times_hub(const lwi_cluster_reactions *r, int h, int p, const double (*x)[6])
+{
+    double sum = 0;
+    for (int i = r->hub_first[h]; i < r->hub_first[h + 1]; i++)
+        for (int m = 0; m < r->n[r->hub_loop[i]]; m++)
+            sum += part_of_stress(r, i, m, p) * x[column_of(r, r->hub_loop[i])][m];
+    return sum;
+}
+
+// r->response := A^-1 U
+static void find_responses(lwi_cluster_reactions *r)
+{
+    memset(r->response, 0, (size_t)(PARTS * r->nhub * r->nloop) * sizeof *r->response);
+    for (int h = 0; h < r->nhub; h++)
+        for (int p = 0; p < PARTS; p++) {
+            double(*x)[6] = r->response + (size_t)((PARTS * h + p) * r->nloop);
+            for (int i = r->hub_first[h]; i < r->hub_first[h + 1]; i++)
+                for (int m = 0; m < r->n[r->hub_loop[i]]; m++)
+                    x[column_of(r, r->hub_loop[i])][m] = part_of_stress(r, i, m, p);
+            solve_for(r, x);
+        }
+}
+
+// z := (A + U U')^-1 b from A^-1 b.                                                                        (3)
+static bool join_hubs(lwi_cluster_reactions *r)
+{
+    const int n = PARTS * r->nhub;
+    double S[PARTS * HUBS * PARTS * HUBS], y[PARTS * HUBS];
+    if (!n) return true;
+    find_responses(r);
+    for (int i = 0; i < n; i++) {
+        y[i] = times_hub(r, i / PARTS, i % PARTS, (const double(*)[6])r->z);
+        for (int j = 0; j <= i; j++)
+            S[n * i + j] =
+                (i == j) + times_hub(r, i / PARTS, i % PARTS,
+                                     (const double(*)[6])(r->response + (size_t)(j * r->nloop)));
+    }
+    if (lwi_cholesky(n, S, 0) >= 0) return false;
+    lwi_lower_solve(n, S, y);
+    lwi_lower_tsolve(n, S, y);
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < r->nloop; i++)
+            for (int m = 0; m < NULLS; m++) r->z[i][m] -= y[j] * r->response[j * r->nloop + i][m];
+    return true;
+}
+
+static bool add_self_stresses(lwi_cluster_reactions *r, double (*reaction)[6])
+{
     put_products(r);
     put_right_sides(r, (const double(*)[6])reaction);
     if (!lwi_block_cholesky_factor_half(&r->A, 0, &LWI_ALONE)) return false;
-    lwi_block_cholesky_solve_half(&r->A, 0, at, &LWI_ALONE, r->z);
+    solve_for(r, r->z);
+    if (!join_hubs(r)) return false;
     for (int i = 0; i < r->nloop; i++) {
         const double *z = r->z[column_of(r, i)];
         double w[6] = {0};
