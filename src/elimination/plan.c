@@ -348,6 +348,15 @@ static lw_status arrange_below(const lwi_plan_graph *graph, double limit, const 
     return join_all(o, LW_PLAN_BALANCED, false);
 }
 
+// Whether each node of an order has one open edge at most: then no other takes less.  Whatever is joined before all of its
+// neighbours has one, and halves that lie between others have two.
+static bool is_narrow(const lwi_order *o)
+{
+    bool narrow = true;
+    for (int k = 0; k < o->nnode; k++) narrow = narrow && o->node[k].open.n <= 1;
+    return narrow;
+}
+
 // Pieces, where there are any; else the cheaper one of the sequential and the balanced order: products J G' are the same
 // in both.
 static lw_status choose(const lwi_plan_graph *graph, lwi_arena *arena, lwi_plan *plan)
@@ -357,7 +366,7 @@ static lw_status choose(const lwi_plan_graph *graph, lwi_arena *arena, lwi_plan 
     TRY(lwi_order_create(graph, &arena->allocator, &order[0]));
     lw_status status = lwi_order_pieces(&order[0], &pieces); // nothing is joined if there are none
     if (status == LW_OK) status = join_all(&order[0], LW_PLAN_COMB, pieces);
-    if (status == LW_OK && !pieces) {
+    if (status == LW_OK && !pieces && !is_narrow(&order[0])) {
         status = arrange_below(graph, order[0].work, arena, &order[1]);
         balanced = order[1].work < order[0].work;
     }

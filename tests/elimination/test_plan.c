@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -296,6 +297,42 @@ static void chains(void **state)
     }
 }
 
+// A sequential order with one open edge at a time takes no more than the balanced one, which then is not tried.
+static void narrow_orders_are_cheapest(void **state)
+{
+    (void)state;
+    int narrow = 0, all = 0;
+    for (int i = 0; i < 400; i++, all++) {
+        const int n = 2 + i % 97;
+        problem p;
+        lwi_arena arena;
+        problem_seed((unsigned)i);
+        if (i % 5 == 0)
+            problem_tree(&p, n);
+        else if (i % 5 == 1)
+            problem_loops(&p, n, 1 + i % 3);
+        else if (i % 5 == 2)
+            problem_four_bars(&p, n, 0.2);
+        else if (i % 5 == 3)
+            problem_star(&p, 2 + i % 7, 1 + i % 11, 1 + i % 6);
+        else
+            problem_ladder(&p, n, 1 + i % 6);
+        lwi_arena_init(&arena, NULL);
+        const lwi_plan sequential = plan_of(&p, LW_PLAN_COMB, &arena);
+        if (sequential.max_open <= 1) {
+            const lwi_plan balanced = plan_of(&p, LW_PLAN_BALANCED, &arena);
+            narrow++;
+            if (balanced.work < sequential.work)
+                fail_msg("graph %d of %d bodies: %g, balanced %g", i, n, sequential.work,
+                         balanced.work);
+        }
+        lwi_arena_free(&arena);
+        problem_free(&p);
+    }
+    printf("%d of %d sequential orders have one open edge\n", narrow, all);
+    assert_true(narrow > 100 && narrow < all);
+}
+
 // Fronts of bounded width at any length; balanced plans of bounded width have depth O(log n).
 static void long_graphs(void **state)
 {
@@ -468,6 +505,7 @@ int main(void)
         cmocka_unit_test(empty_and_unconnected),
         cmocka_unit_test(loop_nodes),
         cmocka_unit_test(chains),
+        cmocka_unit_test(narrow_orders_are_cheapest),
         cmocka_unit_test(long_graphs),
         cmocka_unit_test(trees_and_hubs),
         cmocka_unit_test(sizes_are_linear),
