@@ -300,9 +300,25 @@ static lw_status create_single(const choice *c, lwi_elim_task *u)
 
 // ------------------------------------------------------------------------------------------- units
 
+// Found once for all eliminations that have the same lists.
+static lw_status find_shapes(choice *c)
+{
+    lwi_elim *elim = c->elim;
+    const int n = elim->nnode;
+    c->shape = LWI_PUSH(c->scratch, int, n);
+    if (!c->shape) return LW_ERR_MEMORY;
+    c->nshape = elim->nshape;
+    for (int k = 0; k < n && elim->nshape; k++) c->shape[k] = elim->front[k].shape;
+    if (elim->nshape) return LW_OK;
+    TRY(lwi_elim_shapes(elim, c->scratch, c->shape, &c->nshape));
+    for (int k = 0; k < n; k++) elim->front[k].shape = c->shape[k];
+    elim->nshape = c->nshape;
+    return LW_OK;
+}
+
 static lw_status choose_all(choice *c)
 {
-    TRY(lwi_elim_shapes(c->elim, c->scratch, c->shape, &c->nshape));
+    TRY(find_shapes(c));
     TRY(sort_nodes(c));
     TRY(choose(c, LWI_ELIM_LANES));
     TRY(choose(c, LWI_ELIM_LANES / 2));
@@ -313,11 +329,10 @@ lw_status lwi_elim_create_tasks(lwi_elim *elim, lwi_arena *scratch, lwi_arena *a
 {
     const int n = elim->nnode;
     choice c = {.elim = elim, .scratch = scratch, .arena = arena};
-    c.shape = LWI_PUSH(scratch, int, n);
     elim->task = LWI_PUSH(arena, lwi_elim_task, n);
     elim->task_of = LWI_PUSH(arena, int, n);
     elim->lane_of = LWI_PUSH(arena, int, n);
-    if (!c.shape || !elim->task || !elim->task_of || !elim->lane_of) return LW_ERR_MEMORY;
+    if (!elim->task || !elim->task_of || !elim->lane_of) return LW_ERR_MEMORY;
     TRY(choose_all(&c));
     elim->nbatch = elim->ntask;
     TRY(lwi_elim_front_room(elim, arena));

@@ -280,7 +280,7 @@ static lw_status block_room(maker *m, lwi_arena *arena)
     return elim->block ? LW_OK : LW_ERR_MEMORY;
 }
 
-static lw_status lists(lwi_elim *elim, lwi_arena *arena)
+static lw_status make_lists(lwi_elim *elim, lwi_arena *arena)
 {
     maker m = {.elim = elim};
     lwi_arena_init(&m.arena, &arena->allocator);
@@ -291,6 +291,31 @@ static lw_status lists(lwi_elim *elim, lwi_arena *arena)
     if (status == LW_OK) list_all(&m);
     lwi_arena_free(&m.arena);
     return status;
+}
+
+// Takes over the lists of an elimination with the same plan; the fronts have other memory.
+static lw_status take_lists(lwi_elim *elim, const lwi_elim *first, lwi_arena *arena)
+{
+    elim->edge = first->edge, elim->block = first->block, elim->move = first->move;
+    elim->entry_node = first->entry_node;
+    elim->nshape = first->nshape;
+    elim->front = LWI_PUSH(arena, lwi_elim_front, elim->nnode);
+    if (!elim->front) return LW_ERR_MEMORY;
+    for (int k = 0; k < elim->nnode; k++) {
+        lwi_elim_front *N = &elim->front[k];
+        *N = first->front[k];
+        N->R = N->U = N->v = N->Q = N->V = N->C = NULL;
+        N->perm = NULL;
+    }
+    return LW_OK;
+}
+
+static lw_status lists(lwi_elim *elim, lwi_arena *arena)
+{
+    const lwi_elim *first = elim->common ? elim->common->first : NULL;
+    if (first && first->plan->node == elim->plan->node) return take_lists(elim, first, arena);
+    TRY(find_entry_nodes(elim, arena));
+    return make_lists(elim, arena);
 }
 
 // Memory of all fronts, each kind of array contiguous in the order of the sweep.
@@ -383,7 +408,6 @@ lw_status lwi_elim_create_with(const lwi_plan *plan, lwi_elim_updates *common, l
     LWI_ASSERT(plan && plan->nnode >= 0 && plan->kind != LW_PLAN_AUTO);
     elim->plan = plan;
     elim->nnode = plan->nnode;
-    TRY(find_entry_nodes(elim, arena));
     TRY(lists(elim, arena));
     const lwi_elim_front *last = elim->nnode ? &elim->front[elim->nnode - 1] : NULL;
     LWI_INVARIANT((last ? last->row + last->nc : 0) == plan->nrow,
@@ -403,6 +427,7 @@ lw_status lwi_elim_create_with(const lwi_plan *plan, lwi_elim_updates *common, l
         return LW_ERR_MEMORY;
     lwi_elim_clear_ranks(elim);
     for (int k = 0; k < elim->nnode; k++) elim->state[k].kept = elim->front[k].nc;
+    if (common && common->arena == arena && !common->first) common->first = elim;
     *out = elim;
     return LW_OK;
 }

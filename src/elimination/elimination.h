@@ -62,11 +62,12 @@ typedef struct lwi_elim lwi_elim;
  *  @return LW_ERR_MEMORY */
 lw_status lwi_elim_create(const lwi_plan *plan, lwi_arena *arena, lwi_elim **elim);
 
-/** Memory of a matrix pass, in an arena that outlives the eliminations that use it; the first one allocates it. */
+/** Memory of a matrix pass and lists, in an arena that outlives the eliminations that use them; the first one makes them. */
 typedef struct lwi_elim_updates {
     lwi_arena *arena;
     const lwi_plan_node *of; ///< nodes of its plan
     double *at;
+    const lwi_elim *first; ///< in the arena, with lists that others have as well; NULL: none
 } lwi_elim_updates;
 
 /** The same for one of several eliminations; no two of them run matrix passes at the same time.

@@ -94,6 +94,7 @@ typedef struct lwi_elim_front {
     bool loop;
     bool bare;  ///< no child contributes to U
     bool clear; ///< not all blocks of S_cc, S_co are written: R is cleared first
+    int shape;  ///< equal for isomorphic subtrees (shape.c); -1: too large
 } lwi_elim_front;
 
 /** Result of the last factorisation at a node. */
@@ -131,6 +132,7 @@ struct lwi_elim {
     int ntask, nbatch;                      ///< batches come first; children before parents
     lwi_elim_task *task;                    ///< [ntask]
     int *task_of, *lane_of;                 ///< [nnode]
+    int nshape;                             ///< shapes of nodes; 0: not found
     const struct lwi_elim_kernels *kernels; ///< NULL: no lanes
     const struct lwi_elim_kernels *dense;   ///< of nodes with many rows
     bool laned;             ///< factors of batches are in lanes, else in the fronts of their nodes

@@ -348,8 +348,8 @@ static lw_status arrange_below(const lwi_plan_graph *graph, double limit, const 
     return join_all(o, LW_PLAN_BALANCED, false);
 }
 
-// Whether each node of an order has one open edge at most: then no other takes less.  Whatever is joined before all of its
-// neighbours has one, and halves that lie between others have two.
+// Whether each node of an order has one open edge at most: then no other takes less.  What is joined before its neighbours
+// are has one, and halves that lie between others have two.
 static bool is_narrow(const lwi_order *o)
 {
     bool narrow = true;

@@ -104,7 +104,8 @@ static void solve(const problem *p, lwi_elim *elim, double *x, double *lambda)
     lwi_elim_solve(elim, (double(*)[6])x, p->c, lambda, 1);
 }
 
-// Passes of eliminations of one plan follow each other: factors stay those of each, of another plan nothing is shared.
+// Passes of eliminations of one plan follow each other: factors stay those of each, lists are made once, of another plan
+// nothing is shared.
 static void eliminations_share_their_updates(void **state)
 {
     (void)state;
@@ -123,13 +124,19 @@ static void eliminations_share_their_updates(void **state)
     }
     assert_ptr_equal(elim[0]->update, elim[1]->update);
     assert_ptr_not_equal(elim[0]->update, b.elim->update);
+    assert_ptr_equal(elim[0]->block, elim[1]->block);
+    assert_ptr_not_equal(elim[0]->front, elim[1]->front);
     assert_int_equal(lwi_plan_create(&b.p.graph, LW_PLAN_COMB, &b.arena, &plan), LW_OK);
     assert_int_equal(lwi_elim_create_with(&plan, &common, &b.arena, &other), LW_OK);
     assert_ptr_not_equal(elim[0]->update, other->update);
+    assert_ptr_not_equal(elim[0]->block, other->block);
     assert_int_equal(lwi_elim_factor(b.elim, NULL), LW_OK);
     assert_int_equal(lwi_elim_factor(elim[0], NULL), LW_OK);
-    assert_int_equal(lwi_elim_factor(elim[1], b.eps), LW_OK);
+    assert_int_equal(lwi_elim_factor(elim[1], NULL), LW_OK);
     solve(&b.p, b.elim, x, lambda);
+    solve(&b.p, elim[1], x + n, lambda + m);
+    assert_memory_equal(x, x + n, n * sizeof *x);
+    assert_int_equal(lwi_elim_factor(elim[1], b.eps), LW_OK);
     solve(&b.p, elim[0], x + n, lambda + m);
     assert_memory_equal(x, x + n, n * sizeof *x);
     assert_memory_equal(lambda, lambda + m, m * sizeof *lambda);
