@@ -84,8 +84,8 @@ LWI_INLINE void add_block(const int m, const int n, const bool upper, const doub
 }
 
 // Adds the update U of a child, rows and columns by its moves, to [R U] of its parent: terms xi22A + xi11B of
-// (27) and of the recursions [chadaj2017, (27), (34)-(35); malczyk2019, (36)-(38)].  Edges of three rows are
-// the common case.
+// (27) and of the recursions [chadaj2017, (27), (34)-(35); malczyk2019, (36)-(38)].  Edges of two and three
+// rows are common cases.
 LWI_INLINE void add_child(const lwi_elim *elim, const lwi_elim_front *N,
                           const lwi_elim_front *child, const double *leaves, int lu, const int step,
                           double *R, double *U)
@@ -101,7 +101,11 @@ LWI_INLINE void add_child(const lwi_elim *elim, const lwi_elim_front *N,
             const double *block = from + move[b].from * step;
             double *at = to + move[b].to;
             const int n = move[b].n;
-            if (m == 3 && n == 3 && a == b)
+            if (m == 2 && n == 2 && a == b)
+                add_block(2, 2, true, block, lu * step, step, at, lt);
+            else if (m == 2 && n == 2)
+                add_block(2, 2, false, block, lu * step, step, at, lt);
+            else if (m == 3 && n == 3 && a == b)
                 add_block(3, 3, true, block, lu * step, step, at, lt);
             else if (m == 3 && n == 3)
                 add_block(3, 3, false, block, lu * step, step, at, lt);
@@ -336,8 +340,10 @@ void lwi_elim_eliminate(lwi_elim *elim, int node, const lwi_team *team)
     const int rank = elim->generic_rank[node];
     LWI_ASSERT(rank >= -1 && rank <= N->nc);
     if (first && !elim->unsymmetric)
-        state->ranked =
-            elim->find_ranks ? N->loop : rank >= 0 && rank < N->nc && !lwi_elim_regular(elim, N);
+        state->ranked = elim->find_ranks ? N->loop
+                                         : ((rank >= 0 && rank < N->nc) ||
+                                            (elim->pivots && elim->pivots[node])) &&
+                                               !lwi_elim_regular(elim, N);
     put_front(elim, N, team);
     lwi_team_meet(team);
     if (!state->ranked) {

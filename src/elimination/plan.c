@@ -414,3 +414,38 @@ lw_status lwi_plan_create(const lwi_plan_graph *graph, lw_plan kind, lwi_arena *
     *plan = made;
     return LW_OK;
 }
+
+static int rows_of(const lwi_plan *plan, lwi_plan_span span)
+{
+    int rows = 0;
+    for (int i = 0; i < span.n; i++) rows += plan->graph.edge[plan->item[span.first + i]].rows;
+    return rows;
+}
+
+lw_status lwi_plan_with_rows(const lwi_plan *plan, const int *rows, lwi_arena *arena,
+                             lwi_plan *fewer)
+{
+    const int nedge = plan->graph.nedge;
+    lwi_plan_edge *edge = LWI_PUSH(arena, lwi_plan_edge, nedge);
+    lwi_plan_node *node = LWI_PUSH(arena, lwi_plan_node, plan->nnode);
+    int *row = LWI_PUSH(arena, int, nedge + 1);
+    if (!edge || !node || !row) return LW_ERR_MEMORY;
+    for (int e = 0; e < nedge; e++) {
+        LWI_ASSERT(rows[e] <= plan->graph.edge[e].rows && (rows[e] > 0) == (plan->closer[e] >= 0));
+        edge[e] = plan->graph.edge[e];
+        edge[e].rows = rows[e];
+        row[e + 1] = row[e] + rows[e];
+    }
+    *fewer = *plan;
+    fewer->graph.edge = edge, fewer->node = node, fewer->row = row;
+    fewer->nrow = row[nedge];
+    fewer->width = 0;
+    for (int k = 0; k < plan->nnode; k++) {
+        node[k] = plan->node[k];
+        node[k].closed_rows = rows_of(fewer, node[k].closed);
+        node[k].open_rows = rows_of(fewer, node[k].open);
+        const int front = node[k].closed_rows + node[k].open_rows;
+        if (fewer->width < front) fewer->width = front;
+    }
+    return LW_OK;
+}

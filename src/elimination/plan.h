@@ -82,6 +82,11 @@ typedef struct lwi_plan {
  *  @return LW_ERR_MEMORY; LW_ERR_ARGUMENT: an edge has a body twice, or one that does not exist */
 lw_status lwi_plan_create(const lwi_plan_graph *graph, lw_plan kind, lwi_arena *arena,
                           lwi_plan *plan);
+/** The same order for fewer rows of each edge, none without any that had some.  Costs, except the width, are those of the
+ *  plan, which must outlive *fewer.
+ *  @param rows  [nedge]      @return LW_ERR_MEMORY */
+lw_status lwi_plan_with_rows(const lwi_plan *plan, const int *rows, lwi_arena *arena,
+                             lwi_plan *fewer);
 /** The order alone in which a plan of this kind, not LW_PLAN_AUTO, closes the edges.
  *  @param place  out, [nedge] 0, 1, ...; -1: edges without rows
  *  @return as lwi_plan_create */

@@ -17,6 +17,7 @@
 // All rows closed at the node share what is not determined.  Excluding rows that close no loop would be
 // cheaper, but they would then carry arbitrary parts of the others, which adds up along a row of loops: in a
 // hundred four-bars the round-off in J x = c grew from 7e-14 to 6e-10.
+#include "elimination/lanes.h"
 #include "elimination/ranked.h"
 #include "base/linear.h"
 
@@ -127,11 +128,10 @@ static bool pivots_are_numbers(const ranked *t)
     return sum == 0;
 }
 
-// Exchanges rows and columns a <= b of a symmetric matrix stored as its upper triangle.
+// Exchanges rows and columns a < b of a symmetric matrix stored as its upper triangle.
 static void exchange_both(int n, double *R, int ld, int a, int b)
 {
-    LWI_ASSERT(0 <= a && a <= b && b < n && n <= ld);
-    if (a == b) return;
+    LWI_ASSERT(0 <= a && a < b && b < n && n <= ld);
     for (int i = 0; i < a; i++) lwi_elim_exchange(&R[i * ld + a], &R[i * ld + b]);
     lwi_elim_exchange(&R[a * ld + a], &R[b * ld + b]);
     for (int i = a + 1; i < b; i++) lwi_elim_exchange(&R[a * ld + i], &R[i * ld + b]);
@@ -149,7 +149,7 @@ static int largest(int n, const double *R, int ld, int from)
 }
 
 // One elimination step of S_cc: the rows below row k, then row k becomes a row of [R1 R2] with 1/D on the diagonal.
-static void step(int n, double *R, int ld, int k)
+LWI_INLINE void step(int n, double *R, int ld, int k)
 {
     double *pivot = R + k * ld;
     const double inverse = 1 / pivot[k];
@@ -168,7 +168,7 @@ static bool take_pivot(const ranked *t, int k, double min_pivot)
     const double pivot = t->R[p * (t->ld + 1)];
     if (!(pivot > min_pivot && pivot <= MAX_PIVOT)) return false;
     t->swap[k] = p;
-    exchange_both(t->n, t->R, t->ld, k, p);
+    if (p != k) exchange_both(t->n, t->R, t->ld, k, p);
     return true;
 }
 
@@ -317,6 +317,9 @@ static void eliminate_columns(const ranked *t, double *U, int lu)
     switch (t->no) {
     case 0:
         break;
+    case 2:
+        eliminate_columns_of(t, 2, U, lu);
+        break;
     case 3:
         eliminate_columns_of(t, 3, U, lu);
         break;
@@ -378,25 +381,23 @@ static bool take_open_pivot(int n, double *C, int k, int *perm)
 {
     const int p = largest(n, C, n, k), other = perm[k];
     if (!(C[p * (n + 1)] > LWI_ELIM_RIGID)) return false;
-    exchange_both(n, C, n, k, p);
+    if (p != k) exchange_both(n, C, n, k, p);
     perm[k] = perm[p], perm[p] = other;
     return true;
 }
 
 // Eliminates C as far as its pivots are not round-off; returns their number.
-static int eliminate_open(const lwi_elim *elim, int node, const lwi_team *team)
+static int eliminate_open(const lwi_elim_front *N, const ranked *t, const lwi_team *team)
 {
-    const lwi_elim_front *N = &elim->front[node];
-    const ranked t = ranked_of(elim, node);
     const int n = N->no;
-    int *perm = N->perm, *movable = &t.state->movable, k = 0;
+    int *perm = N->perm, *movable = &t->state->movable, k = 0;
     for (int i = 0; i < n && team->part == 0; i++) perm[i] = i;
-    if (!t.large) {
+    if (!t->large) {
         while (k < n && take_open_pivot(n, N->C, k, perm)) step(n, N->C, n, k++);
         return *movable = k;
     }
     lwi_team_meet(team);
-    const lwi_elim_dense C = {.kernels = t.kernels,
+    const lwi_elim_dense C = {.kernels = t->kernels,
                               .n = n,
                               .ld = n,
                               .A = N->C,
@@ -406,13 +407,13 @@ static int eliminate_open(const lwi_elim *elim, int node, const lwi_team *team)
     return lwi_elim_dense_eliminate(&C, n, true, movable, team);
 }
 
-static void make_rigid(const lwi_elim *elim, int node, const lwi_team *team)
+static void make_rigid(const lwi_elim *elim, int node, const ranked *t, const lwi_team *team)
 {
     const lwi_elim_front *N = &elim->front[node];
     const int n = N->no, *perm = N->perm;
     LWI_ASSERT(N->loop && N->C && perm);
     put_open(elim, node, team);
-    const int k = eliminate_open(elim, node, team);
+    const int k = eliminate_open(N, t, team);
     for (int a = k + team->part; a < n; a += team->parts)
         for (int b = a; b < n; b++) {
             const int i = perm[a] < perm[b] ? perm[a] : perm[b], j = perm[a] + perm[b] - i;
@@ -454,7 +455,7 @@ void lwi_elim_rank_eliminate(lwi_elim *elim, int node, const lwi_team *team)
         find_null(&t);
         eliminate_columns(&t, N->U, N->lu);
     }
-    if (N->loop && N->no) make_rigid(elim, node, team);
+    if (N->loop && N->no) make_rigid(elim, node, &t, team);
 }
 
 // ---------------------------------------------------------------------------------------- vectors
@@ -654,6 +655,17 @@ int lwi_elim_null_local(lwi_elim *elim, int node, int q, double *n, int *edge, i
     return count;
 }
 
+// The pivot of a row of a node that is a single one in the last matrix pass; of a ranked node of the row that was exchanged
+// with row r, which is returned.
+static double pivot_of(const lwi_elim *elim, int node, int *r)
+{
+    const lwi_elim_front *N = &elim->front[node];
+    const double inverse = N->R[*r * (N->ld + 1)];
+    if (!elim->state[node].ranked) return 1 / (elim->S[N->row + *r] * inverse);
+    *r = row_at(elim->swap[node], *r + 1, *r);
+    return 1 / inverse;
+}
+
 // Notes a pivot of a node's row for the group of its edge.
 static void note_group(const lwi_elim *elim, int node, int row, double pivot, const int *group,
                        double *min)
@@ -673,11 +685,30 @@ void lwi_elim_loop_pivots(const lwi_elim *elim, int ngroup, const int *group, do
         if (failed) note_group(elim, k, state->max_ratio_row, 1 / state->max_ratio, group, min);
         for (int r = 0; r < (state->ranked ? state->kept : N->nc); r++) {
             if (failed && !state->ranked) break;
-            const double inverse = N->R[r * (N->ld + 1)]; // of the pivot
-            if (state->ranked)
-                note_group(elim, k, row_at(elim->swap[k], r + 1, r), 1 / inverse, group, min);
-            else
-                note_group(elim, k, r, 1 / (elim->S[N->row + r] * inverse), group, min);
+            int row = r;
+            const double pivot = pivot_of(elim, k, &row);
+            note_group(elim, k, row, pivot, group, min);
         }
     }
+}
+
+double lwi_elim_smallest_pivot(const lwi_elim *elim, const bool *rows)
+{
+    double smallest = 1;
+    for (int k = 0; k < elim->nnode; k++) {
+        const lwi_elim_state *state = &elim->state[k];
+        const lwi_elim_task *task = &elim->task[elim->task_of[k]];
+        const lwi_elim_batch *g = elim->laned ? task->batch : NULL;
+        const int lane = elim->lane_of[k];
+        if (state->status != LW_OK) return 0;
+        for (int i = 0; i < state->kept; i++) {
+            int r = i;
+            const double pivot = g ? 1 / (g->S[r][lane] * g->R[r * (g->nc + g->no + 1)][lane])
+                                   : pivot_of(elim, k, &r);
+            if (!(pivot < smallest)) continue;
+            const lwi_elim_edge *e = lwi_elim_edge_of_row(elim, k, &r);
+            if (rows[e->row + r]) smallest = pivot;
+        }
+    }
+    return smallest;
 }

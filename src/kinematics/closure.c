@@ -370,15 +370,16 @@ static inline void put_torque(const onto *o, const double n[3], lwi_closure *c, 
     }
 }
 
+// The rows of which the bit is set.
 static void simple_closure(const lwi_joint *joint, const lwi_motion *m, bool wrenches,
-                           lwi_closure *c)
+                           unsigned rows, lwi_closure *c)
 {
     const lwi_joint_type *type = joint->type;
     const double *body1 = m->R[joint->body1], *body2 = m->R[joint->body2];
     double arm[3], r1[3], r2[3], d[3], F1[3][3], a2[3] = {0}, n[3];
-    int j = -1; // of a2
+    int j = -1;      // of a2
+    unsigned at = 0; // axes in F1
     onto o = {.slot = {-1, -1}};
-    for (int i = 0; i < 3; i++) axis_in_world(F1[i], body1, joint->R1, i);
     m3_mul_v(arm, body1, joint->r1);
     v3_add(r1, m->r[joint->body1], arm);
     m3_mul_v(arm, body2, joint->r2);
@@ -391,10 +392,13 @@ static void simple_closure(const lwi_joint *joint, const lwi_motion *m, bool wre
         o.slot[side] = c->nbody;
         c->body[c->nbody++] = body;
     }
-    c->n = type->nc;
-    for (int k = 0; k < type->nc; k++) {
-        const lwi_row_form *form = &type->row[k];
-        const double *a1 = F1[form->i];
+    for (int row = 0; row < type->nc; row++) {
+        if (!(rows >> row & 1)) continue;
+        const lwi_row_form *form = &type->row[row];
+        const int k = c->n++;
+        double *a1 = F1[form->i];
+        if (!(at >> form->i & 1)) axis_in_world(a1, body1, joint->R1, form->i);
+        at |= 1u << form->i;
         c->b[k] = c->gamma[k] = 0;
         if (form->kind != LWI_ROW_AXES) {
             c->phi[k] = v3_dot(a1, d);
@@ -419,7 +423,7 @@ void lwi_joint_closure(const lw_model *model, int j, double t, const lwi_motion 
     c->n = c->nbody = 0;
     if (joint->merged) return;
     if (is_simple(joint, level)) {
-        simple_closure(joint, m, level > LWI_CLOSURE_PHI, c);
+        simple_closure(joint, m, level > LWI_CLOSURE_PHI, ~0u, c);
         return;
     }
     place(model, joint, t, m, moving, &s);
@@ -438,6 +442,26 @@ void lwi_joint_closure(const lw_model *model, int j, double t, const lwi_motion 
     }
     if (joint->ndriven) drive_rows(model, joint, t, &s, &o, level, c);
     LWI_ASSERT(c->n == lwi_joint_row_count(model, j));
+}
+
+void lwi_joint_closure_of_rows(const lw_model *model, int j, double t, const lwi_motion *m,
+                               unsigned rows, lwi_closure *c)
+{
+    const lwi_joint *joint = &model->joint[j];
+    c->n = c->nbody = 0;
+    if (!joint->merged && is_simple(joint, LWI_CLOSURE_POSITION)) {
+        simple_closure(joint, m, true, rows, c);
+        return;
+    }
+    lwi_joint_closure(model, j, t, m, LWI_CLOSURE_POSITION, c);
+    const int n = c->n;
+    c->n = 0;
+    for (int k = 0; k < n; k++) {
+        if (!(rows >> k & 1)) continue;
+        c->phi[c->n] = c->phi[k], c->b[c->n] = c->b[k];
+        for (int i = 0; i < c->nbody; i++) memmove(c->J[i][c->n], c->J[i][k], sizeof c->J[i][k]);
+        c->n++;
+    }
 }
 
 void lwi_joint_closure_shape(const lw_model *model, int j, lwi_closure *c)
@@ -637,11 +661,27 @@ void lwi_joint_to_axes(const lw_model *model, int j, const double (*R)[9], const
     m3_tmul_v(F + 3, R1, world + 3);
 }
 
+// The coordinate of a hinge without mount, with the bits of lwi_row_angle.
+static double hinge_angle(const lwi_joint *joint, const lwi_motion *m)
+{
+    double x1[3], y1[3], x2[3], y2[3];
+    axis_in_world(x1, m->R[joint->body1], joint->R1, 0);
+    axis_in_world(y1, m->R[joint->body1], joint->R1, 1);
+    axis_in_world(x2, m->R[joint->body2], joint->R2, 0);
+    axis_in_world(y2, m->R[joint->body2], joint->R2, 1);
+    const double A = v3_dot(x1, x2) + v3_dot(y1, y2), B = v3_dot(y1, x2) - v3_dot(x1, y2);
+    return angle_continue(atan2(B, A), m->q[joint->iq]);
+}
+
 void lwi_joint_read_motion(const lw_model *model, int j, double t, const lwi_motion *m, double *q,
                            double *u)
 {
     LWI_ASSERT_INDEX(j, model->njoint);
     const lwi_joint *joint = &model->joint[j];
+    if (!u && lwi_joint_is_hinge(joint->type) && !joint->mount.present) {
+        *q = hinge_angle(joint, m);
+        return;
+    }
     lwi_rows rows;
     sides s;
     place(model, joint, t, m, u != NULL, &s);
@@ -678,17 +718,6 @@ static void hinge_rotation(const lwi_joint *joint, const lwi_motion *m, double z
     const double axis[3] = {joint->R2[2], joint->R2[5], joint->R2[8]};
     m3_mul_v(z, m->R[joint->body2], axis);
     v3_sub(w, m->w[joint->body2], m->w[joint->body1]);
-}
-
-static double hinge_angle(const lwi_joint *joint, const lwi_motion *m)
-{
-    double x1[3], y1[3], x2[3], y2[3];
-    axis_in_world(x1, m->R[joint->body1], joint->R1, 0);
-    axis_in_world(y1, m->R[joint->body1], joint->R1, 1);
-    axis_in_world(x2, m->R[joint->body2], joint->R2, 0);
-    axis_in_world(y2, m->R[joint->body2], joint->R2, 1);
-    const double A = v3_dot(x1, x2) + v3_dot(y1, y2), B = v3_dot(y1, x2) - v3_dot(x1, y2);
-    return angle_continue(atan2(B, A), m->q[joint->iq]);
 }
 
 void lwi_joint_read_hinge(const lw_model *model, int j, const lwi_motion *m, double *q, double *u)

@@ -50,6 +50,9 @@ typedef struct lwi_closure {
 int lwi_joint_row_count(const lw_model *model, int joint);
 void lwi_joint_closure(const lw_model *model, int joint, double t, const lwi_motion *motion,
                        lwi_closure_level level, lwi_closure *closure);
+/** Only some rows of positions, in their order: those of which the bit is set. */
+void lwi_joint_closure_of_rows(const lw_model *model, int joint, double t, const lwi_motion *motion,
+                               unsigned rows, lwi_closure *closure);
 /** n, nbody and body of lwi_joint_closure alone, which are the same for all motions. */
 void lwi_joint_closure_shape(const lw_model *model, int joint, lwi_closure *closure);
 /** Rows of the speeds of coordinates with rotors, J V + b = u_k and J A + gamma = du_k/dt with phi = 0, appended

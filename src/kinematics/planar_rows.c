@@ -228,3 +228,55 @@ lw_status lwi_planar_rows(const lw_model *model, const lw_allocator *allocator, 
     lwi_arena_free(&arena);
     return room ? LW_OK : LW_ERR_MEMORY;
 }
+
+// --------------------------------------------------------------------------------- rows by their kind
+
+// The axis of F1 along the normal n; -1: none is.
+static int axis_along(const search *s, const lwi_joint *joint, const double n[3])
+{
+    double R[9], axis[3];
+    frame_at_start(s, joint->body1, joint->R1, R);
+    for (int i = 0; i < 3; i++) {
+        column(R, i, axis);
+        if (is_parallel(axis, n)) return i;
+    }
+    return -1;
+}
+
+static bool has_plain_rows(const lwi_joint_type *type)
+{
+    for (int k = 0; k < type->nc; k++)
+        if (type->row[k].kind < LWI_ROW_POINT || type->row[k].kind > LWI_ROW_ATTITUDE) return false;
+    return true;
+}
+
+lw_status lwi_planar_axes(const lw_model *model, const lw_allocator *allocator, signed char *axis,
+                          bool *planar, int *count)
+{
+    lwi_arena arena;
+    search s = {.model = model};
+    lwi_arena_init(&arena, allocator);
+    const bool room = find_planes(&s, &arena);
+    *planar = room && s.count == 1;
+    for (int j = 0; j < model->njoint && *planar; j++) {
+        const lwi_joint *joint = &model->joint[j];
+        axis[j] = -1;
+        if (joint->merged || joint->type->nc + joint->ndriven == 0) continue;
+        if (s.plane[j] == 0) axis[j] = (signed char)axis_along(&s, joint, s.n[0]);
+        *planar = axis[j] >= 0 && has_plain_rows(joint->type);
+    }
+    *count = 0;
+    if (*planar) find_components(&s, 0);
+    for (int i = 0; i < model->nloop && *planar; i++)
+        *count += 3 * closes_within(&s, model->loop[i], 0);
+    lwi_arena_free(&arena);
+    return room ? LW_OK : LW_ERR_MEMORY;
+}
+
+bool lwi_planar_is_across(const lwi_joint *joint, int k, int axis)
+{
+    if (k >= joint->type->nc) return false;
+    const lwi_row_form *form = &joint->type->row[k];
+    if (form->kind == LWI_ROW_AXES) return form->i == axis || form->j == axis;
+    return (form->kind == LWI_ROW_ATTITUDE) != (form->i == axis);
+}

@@ -8,6 +8,7 @@
 // Cost: per node cubic in its rows for the matrix, quadratic for a vector.
 //
 // Macros in:  ISA, name of the instruction set; WIDEST, lanes of its registers.  Out: lwi_elim_kernels_<ISA>.
+#include "elimination/dense_blocks.h"
 #include "elimination/lanes.h"
 
 #include "base/simd/sums.h"
@@ -545,7 +546,12 @@ static void put_node_blocks(const lwi_elim_block *first, int n, int ld, double (
     for (const lwi_elim_block *b = first; b < first + n; b++) {
         const double(*J)[6] = (const double(*)[6])(left + 6 * b->J);
         const double(*G)[6] = (const double(*)[6])(right + 6 * b->G);
-#define BLOCK(n, unused) block(n, b->m, J, G, R + b->at, ld, b->add)
+        // two columns are no more than a pair
+#define BLOCK(n, unused)                                                                           \
+    if (n <= 2)                                                                                    \
+        lwi_block_product(b->m, n, J, G, R + b->at, ld, b->add);                                   \
+    else                                                                                           \
+        block(n, b->m, J, G, R + b->at, ld, b->add)
         LWI_WITH_EDGE_ROWS(b->n, BLOCK, 0)
 #undef BLOCK
     }
