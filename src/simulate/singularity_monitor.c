@@ -163,6 +163,7 @@ lw_status lwi_monitor_create(const lw_model *model, lwi_shared *shared, lwi_aren
     if (model->nloop == 0 && model->ncoupling == 0) return LW_OK; // a tree has no such positions
     TRY(lwi_system_create_common(model, shared, arena, &monitor->system));
     TRY(create_groups(model, arena, monitor));
+    monitor->arena = arena;
     for (int i = 0; i < LWI_COUNT(monitor->sample); i++)
         TRY(create_sample(model, arena, &monitor->sample[i]));
     TRY(create_sample(model, arena, &monitor->now));
@@ -190,6 +191,21 @@ static double pivot_here(lwi_monitor *monitor, double t, int *edge)
     const lw_status status = lwi_elim_check_pivots(s->elim);
     if (status != LW_OK && status != LW_ERR_SINGULAR) return 1;
     return read_pivots(monitor, edge);
+}
+
+// The same, without rows and factors of the system where the rows within a plane are enough.  Their memory is
+// allocated by the first pivot of a run, which few runs need; without memory all rows are eliminated.
+static double smallest_pivot(lwi_monitor *monitor, double t, int *edge)
+{
+    double pivot;
+    if (lwi_in_plane_pivot(&monitor->in_plane, &monitor->system, t, &pivot, edge)) return pivot;
+    pivot = pivot_here(monitor, t, edge);
+    if (!monitor->tried && monitor->ngroup == 0 && monitor->count > 0 &&
+        lwi_in_plane_create(&monitor->system, monitor->arena, &monitor->in_plane) != LW_OK)
+        monitor->in_plane.elim = NULL;
+    monitor->tried |= monitor->count > 0;
+    lwi_in_plane_note(&monitor->in_plane, &monitor->system);
+    return pivot;
 }
 
 static bool is_seen(const lwi_monitor *monitor, double t, const double *q)
@@ -228,7 +244,7 @@ double lwi_monitor_pivot(lwi_monitor *monitor, const lwi_snapshot *m, int *edge)
     lwi_system_from_snapshot(&monitor->system, m);
     if (!is_seen_snapshot(monitor, m)) {
         see(monitor, m);
-        seen->pivot = pivot_here(monitor, m->t, &seen->edge);
+        seen->pivot = smallest_pivot(monitor, m->t, &seen->edge);
         if (groups) memcpy(monitor->seen_here, monitor->here, groups);
     } else if (groups) {
         memcpy(monitor->here, monitor->seen_here, groups);
@@ -290,7 +306,7 @@ static double pivot_between(lwi_monitor *monitor, const lwi_monitor_sample *from
     interpolate(s->model, from, from + 1, t, &monitor->between);
     place(monitor, &monitor->between);
     lwi_system_close(s, t, 1e-9 * s->length, CLOSING);
-    return pivot_here(monitor, t, edge);
+    return smallest_pivot(monitor, t, edge);
 }
 
 static void record(lwi_monitor *monitor, double t, double pivot, int edge)
@@ -452,7 +468,7 @@ static void append(lwi_monitor *monitor, lwi_monitor_sample *fresh)
         last->pivot = monitor->seen.pivot, last->edge = monitor->seen.edge;
     } else {
         place(monitor, last);
-        last->pivot = pivot_here(monitor, last->t, &last->edge);
+        last->pivot = smallest_pivot(monitor, last->t, &last->edge);
     }
     monitor->largest = fmax(monitor->largest, last->pivot);
     if (monitor->count == LWI_COUNT(monitor->sample)) check_middle(monitor);

@@ -2,7 +2,7 @@
 #ifndef LWI_SIMULATE_SINGULARITY_MONITOR_H
 #define LWI_SIMULATE_SINGULARITY_MONITOR_H
 
-#include "system/system.h"
+#include "system/in_plane.h"
 
 /** A pivot, a squared sine, below this part of the largest pivot of the run is close to a singular position: a
  *  hundredth in the angle, or about as many radians.  Pivots decrease with the square of the distance. */
@@ -20,6 +20,9 @@ typedef struct lwi_monitor_sample {
 typedef struct lwi_monitor {
     bool active;
     lwi_system system;     ///< in the metric without masses, at the generic ranks
+    lwi_in_plane in_plane; ///< of a single group of loops
+    lwi_arena *arena;
+    bool tried;            ///< to create in_plane
     lwi_snapshot snapshot; ///< of the run, if the projection has none
     lwi_snapshot placed;   ///< scratch: poses between samples
     int count;             ///< consecutive samples
