@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-enum { BENCH_MAX_METHODS = 64 }; ///< of one case; of runs with all their settings
+enum { BENCH_MAX_METHODS = 96 }; ///< of one case; of runs with all their settings
 
 typedef struct bench_budget {
     double seconds; ///< per case and method
