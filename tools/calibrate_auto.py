@@ -19,6 +19,7 @@ usage: calibrate_auto.py --programs FOLDER [--turns N] [--run SECONDS] [--only T
 --load      reads them instead of measuring; for evaluations the minimum of several files, separated by commas
 --json      writes what the table of docs/methods.md is made from (bench/results/MACHINE/accuracy.json)
 --write     writes the table to src/kinematics/costs.def
+--rows      fits these rows of the table alone, separated by commas; others are kept, and times are relative to them
 --evaluations  writes the times of closed models' evaluations, of which docs/theory/rcr.md shows some
 
 Prints the table of times and estimates, and the regret of each choice: its time over that of the
@@ -46,8 +47,8 @@ TERMS = {
     "momenta": ("one", "bodies", "speeds"),
     "hdca": ("one", "bodies", "rows", "joins", "closings", "redundant", "products", "pivoted", "laned"),
     "dca": ("one", "bodies", "rows", "joins", "closings", "redundant", "products", "pivoted", "laned"),
-    "rcr clusters": ("one", "clusters"),
-    "rcr dense path": ("one", "bodies", "speeds", "paths", "reflections"),
+    "rcr clusters": ("one", "clusters", "steps", "lane_products"),
+    "rcr dense path": ("one", "bodies", "speeds", "row_paths", "row_products"),
     "rcr elimination": ("one", "closures", "nodes", "plain", "unconstrained", "fronts", "cubes"),
     "lagrange": ("one", "bodies", "speeds", "paths", "reflections"),
     "dense": ("one", "bodies", "dense"),
@@ -82,7 +83,7 @@ def generated_models():
             ladder={"n": n, "q": [0.2, 0.3, 0], "qd": [0.5, 1, 0]})
     for n, m in ((2, 2), (3, 3), (4, 4), (6, 6), (10, 10), (20, 2), (40, 1), (2, 20)):
         yield f"net-{n}x{m}", generated((0, -9.81, 0), net={"n": n, "m": m, "q": [0.3, 0, 0]})
-    for n, m in ((3, 3), (6, 6)):
+    for n, m in ((3, 3), (5, 5), (6, 6), (7, 7)):
         yield f"net-spherical-{n}x{m}", generated(
             (0, -9.81, 0), net={"n": n, "m": m, "joint": "spherical", "q": [0.3, 0, 0]})
 
@@ -313,6 +314,8 @@ def unseen_models(programs, folder):
     yield write(*with_spring(program, folder, "rotary-6-spring", rotary_platform(6), "platform0"))
     yield write("geared-four-bars-4", geared_four_bars(4))
     yield write("geared-four-bars-20", geared_four_bars(20))
+    for path in ("examples/delta/delta.yaml", "examples/stewart/stewart.yaml"):
+        yield os.path.basename(path).split(".")[0], os.path.join(SOURCES, path)
 
 
 def all_models(programs, folder):
@@ -328,6 +331,7 @@ def all_models(programs, folder):
         yield write(*with_spring(program, folder, name + "-spring", texts[name], body))
     yield write("delta", delta())
     yield write("stewart", stewart())
+    yield write("rotary-4", rotary_platform(4))
     yield write("bennett", bennett())
     for n in (2, 5, 20, 100):
         yield write(f"gears-{n}", gears(n))
@@ -508,17 +512,18 @@ def deviations(table, result):
     return {n: math.log(t / estimate(table, n, result["features"])) for n, t in times_of(result).items()}
 
 
-def calibrate(results, rounds=8):
+def calibrate(results, names=None, rounds=8):
     """The table.  A shared machine is at times twice as slow, equally for all formulations of a model:
     this factor of each model is fitted together with the coefficients.  Rows that are not fitted are kept."""
     pace = [1.0] * len(results)
-    table = {name: row for name, row in read_table().items() if name not in TERMS}
+    names = names or list(TERMS)
+    table = {name: row for name, row in read_table().items() if name not in names}
     for _ in range(rounds):
-        for name, terms in TERMS.items():
+        for name in names:
             rows = [(r["features"], times_of(r)[name] / p, closeness(r))
                     for r, p in zip(results, pace) if name in times_of(r)]
             if rows:
-                table[name] = fit(terms, rows)
+                table[name] = fit(TERMS[name], rows)
         for i, r in enumerate(results):
             off = deviations(table, r)
             pace[i] = math.exp(min(0.7, max(-0.7, numpy.median(list(off.values()))))) if len(off) > 2 else 1.0
@@ -625,6 +630,7 @@ def main():
     parser.add_argument("--load")
     parser.add_argument("--json")
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--rows")
     parser.add_argument("--evaluations")
     arguments = parser.parse_args()
     if arguments.load:
@@ -642,7 +648,8 @@ def main():
         return
     if arguments.evaluations:
         write_evaluations(results, arguments)
-    table = read_table() if arguments.unseen else calibrate(results)
+    rows = arguments.rows.split(",") if arguments.rows else None
+    table = read_table() if arguments.unseen else calibrate(results, rows)
     ways(results, table)
     regret(results, table, "evaluation")
     if any("run" in f for r in results for f in r["formulations"].values()):

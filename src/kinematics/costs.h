@@ -19,6 +19,8 @@
  *  pivoted      and of those that seek pivots
  *  laned        and of those in lanes, once for all of them
  *  clusters     of `rcr`: loops and bodies that it evaluates in lanes
+ *  steps        of these, those of eight equal ones once
+ *  lane_products  multiplications in their lanes, once for all
  *  nodes        of its elimination: bodies with systems that are assembled one by one
  *  plain        of these those that no other body but the parent meets
  *  unconstrained  the others, which only carry loops or are in none
@@ -26,6 +28,8 @@
  *  cubes        and of their cubes
  *  paths        of all rows of cut joints at once: rows times the bodies between them and the ground
  *  reflections  multiplications of their decomposition and of one solution with it
+ *  row_paths    the same, with eight rows at once where none is redundant: its dense path
+ *  row_products  and of the decomposition and one solution in lanes there
  *  dense        of `dense`: rows of all joints squared times components of all bodies' motions
  *  factor       multiplications of a factorisation along the plan, `index3`, `rattle`
  *  hinges       of long paths that `hdca` and `dca` evaluate in segments; screws too
@@ -35,8 +39,8 @@
 // clang-format off
 #define LWI_COST_FEATURES(X) \
     X(one) X(bodies) X(speeds) X(closures) X(redundant) X(rows) X(joins) X(closings) X(products) \
-    X(pivoted) X(laned) X(clusters) X(nodes) X(plain) X(unconstrained) X(fronts) X(cubes) X(paths) \
-    X(reflections) X(dense) X(factor) X(hinges) X(square) X(balls) X(hubs)
+    X(pivoted) X(laned) X(clusters) X(steps) X(lane_products) X(nodes) X(plain) X(unconstrained) \
+    X(fronts) X(cubes) X(paths) X(reflections) X(row_paths) X(row_products) X(dense) X(factor) X(hinges) X(square) X(balls) X(hubs)
 // clang-format on
 
 typedef struct lwi_cost_features {

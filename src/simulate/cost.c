@@ -396,7 +396,8 @@ static void choose_by_cost(const lwi_cost_survey *survey, const char *loops,
     const double cost[] = {cost_of_rcr(survey), cost_of_hdca(survey), cost_of_dca(survey)};
     static const char *const names[] = {"rcr", "hdca", "dca"};
     const char *best = choice->formulation = survey->best;
-    const int clusters = !strcmp(best, "rcr") ? (int)survey->features.clusters : 0;
+    const bool by_clusters = !strcmp(best, "rcr") && !strcmp(survey->rcr_way, LWI_RCR_CLUSTERS);
+    const int clusters = by_clusters ? (int)survey->features.clusters : 0;
     char lanes[48] = "";
     if (clusters)
         snprintf(lanes, sizeof lanes, ", %d loop cluster%s in lanes", clusters,

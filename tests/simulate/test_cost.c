@@ -211,7 +211,8 @@ static void rcr_goes_the_cheaper_way(void **state)
         {{.mechanism = LW_MECHANISM_LOOP, .n = 8, .joint = 2}, LWI_RCR_DENSE_PATH},
         {{.mechanism = LW_MECHANISM_NET, .n = 4, .m = 4, .q = {0.3}}, LWI_RCR_DENSE_PATH},
         {{.mechanism = LW_MECHANISM_NET, .n = 5, .m = 5, .joint = 2, .q = {0.3}},
-         LWI_RCR_ELIMINATION},
+         LWI_RCR_DENSE_PATH},
+        {{.mechanism = LW_MECHANISM_LOOP, .n = 64, .axes = "z"}, LWI_RCR_ELIMINATION},
     };
     for (int i = 0; i < LWI_COUNT(cases); i++) {
         lw_model *model = lwt_generated(cases[i].desc);

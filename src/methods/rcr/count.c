@@ -1,7 +1,11 @@
 // count.c -- sizes that determine the cost of an evaluation of `rcr`, for each kind of evaluation.
 #include "methods/rcr/rcr.h"
+
 #include "base/assert.h"
+#include "base/simd/lanes.h"
 #include "methods/rcr/clusters/evaluate.h"
+
+#include <math.h>
 
 int lwi_rcr_bodies_below(const lw_model *model, int n, const int *node, int limit)
 {
@@ -30,6 +34,17 @@ double lwi_rcr_reflections(double n, double m, double r)
     return count;
 }
 
+void lwi_rcr_count_rows(double rows, bool redundant, lwi_cost_features *f)
+{
+    // in lanes (row_factor.h): one of eight rows in units of one row of a path, and of a product of reflectors, which is more
+    // where the rows do not fit into near caches; from times of nets of balls with 3 x 3 to 8 x 8 meshes
+    const double path = 0.6, near = 2.6e5, blocks = ceil(rows / (double)LWI_LANES);
+    const double bytes = blocks * f->speeds * (double)sizeof(lwi_lanes);
+    const double product = 2.3 * fmax(1, 0.5 + 0.5 * bytes / near);
+    f->row_paths = redundant ? f->paths : path * blocks * f->bodies;
+    f->row_products = redundant ? f->reflections : product * blocks * rows * f->speeds;
+}
+
 int lwi_rcr_rank(const lwi_rcr *e)
 {
     int rank = 0;
@@ -47,6 +62,8 @@ void lwi_rcr_count(const lwi_rcr_work *d, lwi_cost_features *f)
     f->speeds = model->tree_nv;
     f->closures = cut->count;
     f->clusters = d->clusters ? lwi_rcr_clusters_count(d->clusters) : 0;
+    f->steps = f->lane_products = 0;
+    if (d->clusters) lwi_rcr_clusters_cost(d->clusters, &f->steps, &f->lane_products);
     f->nodes = f->plain = f->unconstrained = f->fronts = f->cubes = f->paths = 0;
     for (int k = 0; k < model->nnode; k++) {
         const lwi_rcr_front *front = &d->e.front[k];
@@ -68,10 +85,12 @@ void lwi_rcr_count(const lwi_rcr_work *d, lwi_cost_features *f)
     const int rank = lwi_rcr_rank(&d->e);
     f->redundant = cut->m - rank;
     f->reflections = lwi_rcr_reflections(cut->n, cut->m, rank);
+    lwi_rcr_count_rows(cut->m, rank < cut->m, f);
 }
 
 const char *lwi_rcr_evaluation_name(const lwi_rcr_work *d)
 {
-    if (d->clusters && lwi_rcr_clusters_count(d->clusters) > 0) return LWI_RCR_CLUSTERS;
-    return d->dense ? LWI_RCR_DENSE_PATH : LWI_RCR_ELIMINATION;
+    const bool fits = d->clusters && lwi_rcr_clusters_count(d->clusters) > 0;
+    if (fits && d->in_clusters) return LWI_RCR_CLUSTERS;
+    return d->dense && !fits ? LWI_RCR_DENSE_PATH : LWI_RCR_ELIMINATION;
 }

@@ -130,9 +130,12 @@ static void count_paths(const lw_model *model, double limit, lwi_cost_features *
         const int n = lwi_rcr_closure_nodes(model, i, node), m = closure_rows(model, i);
         rows += m;
         if (lwi_cost_by_row(row, f) > limit) continue;
-        f->paths += m * lwi_rcr_bodies_below(model, n, node, model->nnode);
+        f->row_paths += m * lwi_rcr_bodies_below(model, n, node, model->nnode);
     }
     f->reflections = lwi_rcr_reflections(f->speeds, rows, fmin(f->speeds, rows));
+    f->paths = f->row_paths;
+    lwi_rcr_count_rows(rows, rows >= f->speeds,
+                       f); // rows of balls, seldom redundant, are fewer
 }
 
 static lw_status follow(prediction *p, double limit)

@@ -341,6 +341,8 @@ int lwi_rcr_closure_nodes(const lw_model *model, int i, int node[LWI_CLOSURE_BOD
 int lwi_rcr_bodies_below(const lw_model *model, int n, const int *node, int limit);
 /** Multiplications of the decomposition of m rows in n speeds at rank r and of one solution with it. */
 double lwi_rcr_reflections(double n, double m, double r);
+/** row_paths, row_products of so many rows, from the features before them. */
+void lwi_rcr_count_rows(double rows, bool redundant, lwi_cost_features *features);
 
 // ---- accelerations.c: accelerations by the elimination
 

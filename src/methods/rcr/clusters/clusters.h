@@ -361,6 +361,9 @@ typedef void lwi_clusters_row_column(const void *user, int loop, int side, int i
 bool lwi_clusters_prefer(lwi_clusters *clusters, lwi_clusters_row_column *column, const void *user,
                          bool all_loops, unsigned char *dependent);
 
+/** Of the present plan: steps of all blocks, and multiplications in lanes, once for all of them. */
+void lwi_clusters_count(const lwi_clusters *clusters, double *steps, double *products);
+
 /** Floating bases: poses at tree q; then velocities and accelerations without A at all speeds v. */
 void lwi_clusters_place_bases(const lwi_clusters *clusters, double t, const double *q);
 void lwi_clusters_move_bases(const lwi_clusters *clusters, double t, const double *v);

@@ -216,6 +216,12 @@ int lwi_rcr_clusters_count(const lwi_rcr_clusters *clusters)
     return clusters->clusters->made && clusters->clusters->fits ? clusters->clusters->ncluster : 0;
 }
 
+void lwi_rcr_clusters_cost(const lwi_rcr_clusters *clusters, double *steps, double *products)
+{
+    *steps = *products = 0;
+    if (lwi_rcr_clusters_count(clusters)) lwi_clusters_count(clusters->clusters, steps, products);
+}
+
 // q: coordinates of tree and drives at (t, x); also speeds and accelerations of the drives.
 static const double *drive(const lw_model *model, lwi_rcr_clusters *clusters, double t,
                            const double *x)

@@ -53,5 +53,7 @@ bool lwi_rcr_clusters_close(lwi_work *work, double t, double *x, double gap);
 bool lwi_rcr_clusters_fit(const lwi_rcr_clusters *clusters, const unsigned char *dependent);
 /** Number of clusters of the present partition; 0: the general elimination evaluates it. */
 int lwi_rcr_clusters_count(const lwi_rcr_clusters *clusters);
+/** What they take, as lwi_clusters_count; zero if there are none. */
+void lwi_rcr_clusters_cost(const lwi_rcr_clusters *clusters, double *steps, double *products);
 
 #endif
