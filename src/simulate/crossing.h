@@ -85,7 +85,7 @@ bool lwi_crossing_narrow(lw_sim *sim, const lwi_crossing_piece *piece, int group
 /** crossing.minimum := the minima of the pivots of all groups of loops on a piece.  gauss.node is lost. */
 void lwi_crossing_find_minima(lw_sim *sim, const lwi_crossing_piece *piece);
 /** path->passed := the times of all positions that groups of loops pass on its pieces.  gauss.node is lost.  false: it ends in
- *  front of that of another group, so near that no step across can begin there. */
+ *  front of one, so near that no step across can begin there. */
 bool lwi_crossing_count_passed(lw_sim *sim, lwi_crossing_path *path);
 /** The gap, the first position and the smallest sine on the last piece of crossing.path, of crossing.minimum; false: it is across
  *  none. */

@@ -220,21 +220,22 @@ void lwi_crossing_find_minima(lw_sim *sim, const lwi_crossing_piece *piece)
     }
 }
 
-static bool has_minimum(const lwi_crossing *c, int group)
+// Is a minimum of the group between the last two samples?
+static bool ends_with_minimum(const lwi_crossing *c, int group)
 {
     for (int i = 0; i < c->nminimum; i++)
-        if (c->minimum[i].group == group) return true;
+        if (c->minimum[i].group == group && c->minimum[i].at > 1 - 1.0 / SAMPLES) return true;
     return false;
 }
 
-// Does the piece of which minima were found last end in front of the position of a group that passes none on it?
+// Does the piece of which minima were found last end in front of a position, also of a group that has passed it and comes back?
 static bool ends_in_front(const lw_sim *sim)
 {
     const lwi_crossing *c = &sim->crossing;
     const double smallest = LWI_CROSSING_MIN_AT_NODE * lwi_crossing_typical(sim);
     const double *end = c->sample + SAMPLES * c->ngroup;
     for (int k = 0; k < c->ngroup; k++)
-        if (sqrt(end[k]) < smallest && end[k] < end[k - c->ngroup] && !has_minimum(c, k))
+        if (sqrt(end[k]) < smallest && end[k] < end[k - c->ngroup] && !ends_with_minimum(c, k))
             return true;
     return false;
 }

@@ -30,7 +30,7 @@ enum { LENGTHS = 12, BEGINS = 48 };
 #define AS_BEGIN 0.5
 // The first position is so many windows ahead that another attempt may follow, nearer to it.
 #define EARLY 0.6
-// The largest difference of both rules with which a path shows whether a minimum is regular.
+// The largest difference of both rules with which a path shows where positions are, and whether a minimum is regular.
 #define ROUGH 1e-3
 
 lw_status lwi_crossing_create_groups(lw_sim *sim)
@@ -97,7 +97,7 @@ static void correct_positions(lw_sim *sim)
     const lwi_crossing_path *path = &c->path;
     const lwi_crossing_piece *piece = &path->piece[path->npiece - 1];
     const double typical = lwi_crossing_typical(sim), begin = piece->t - sim->t;
-    if (!(path->node > 0 && path->node < INFINITY)) return;
+    if (!(path->node > 0 && path->node < INFINITY && path->estimate < ROUGH)) return;
     lwi_crossing_find_minima(sim, piece);
     int n = 0;
     for (int i = 0; i < c->nahead; i++)
@@ -107,7 +107,7 @@ static void correct_positions(lw_sim *sim)
         const lwi_crossing_minimum *m = &c->minimum[i];
         const double sine = sqrt(m->pivot);
         if (!(sine < LWI_CROSSING_TURNS * LWI_CROSSING_WINDOW * typical)) continue;
-        if (path->estimate < ROUGH && sine > LWI_CROSSING_MIN_AT_NODE * typical) {
+        if (sine > LWI_CROSSING_MIN_AT_NODE * typical) {
             if (i == 0 || m[-1].group != m->group) c->regular[m->group] = true;
             continue;
         }
@@ -190,6 +190,14 @@ static bool is_early(const lwi_crossing *c)
     return c->nahead > 0 && c->ahead[0].after > EARLY * c->ahead[0].window;
 }
 
+// Of a slow loop an attempt nearer to it may not be nearer in windows, while a fast one is early.
+static bool is_near(const lwi_crossing *c)
+{
+    for (int i = 0; i < c->nahead; i++)
+        if (c->ahead[i].after <= EARLY * c->ahead[i].window) return true;
+    return c->nahead == 0;
+}
+
 static bool keep_if_better(lw_sim *sim)
 {
     lwi_crossing *c = &sim->crossing;
@@ -256,7 +264,7 @@ bool lwi_crossing_across_several(lw_sim *sim, double rate, double limit)
     if (is_locked(c)) return false;
     if (!(c->best.estimate < INFINITY))
         try_lengths(sim, fmin(LONGER * reach(c), latest), latest, NEARER, END, node);
-    if (c->best.estimate < INFINITY || is_early(c)) return c->best.estimate < INFINITY;
+    if (c->best.estimate < INFINITY || !is_near(c)) return c->best.estimate < INFINITY;
     // nodes need not keep farther away than the state from which the step begins
     const double last = fmin(LAST * node, AS_BEGIN * c->last.sine / lwi_crossing_typical(sim));
     // ends keep as far as with NEARER, or come as near as nodes
