@@ -426,7 +426,8 @@ static void weigh_rows(lwi_assembler *a)
     for (int e = 0; e < a->plan.graph.nedge; e++) {
         const lwi_plan_edge *edge = &a->plan.graph.edge[e];
         const bool hold = e >= a->first_hold && e < a->nedge;
-        const double compliance = hold ? HOLD_COMPLIANCE : JOINT_COMPLIANCE;
+        const double stiff = a->compliance > 0 ? a->compliance : JOINT_COMPLIANCE;
+        const double compliance = hold ? HOLD_COMPLIANCE : stiff;
         for (int r = 0; r < edge->rows; r++) {
             double size = 0;
             for (int i = 0; i < edge->n; i++) {

@@ -36,6 +36,7 @@ typedef struct lwi_assembler {
     const lw_model *model;
     double t;                    ///< at which drives and mounts count; 0 unless the caller says
     double length;               ///< of the mechanism [m]
+    double compliance;           ///< of rows that hold, relative to their size; 0: 1e-9
     int nedge, nrow, first_hold; ///< holds are the last edges
     int ngiven;                  ///< the first holds are coordinates that the user gives
     lwi_assembler_edge *edge;

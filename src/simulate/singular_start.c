@@ -38,6 +38,9 @@
 #define BALANCED 1e-9
 // Sines below this are at the position: no formulation begins there.
 #define AT 1e-6
+// Pivots above which rows at the start determine a branch, and their compliance there.
+#define LOST_PIVOT 1e-13
+#define COMPLIANCE 1e-14
 // Minima before this part of a path from the start may be round-off, if the pivots next to them are not larger by this factor.
 #define BEGIN 0.03
 #define DEPTH 0.1
@@ -57,7 +60,8 @@ enum { FEW = 5 };
 // ---------------------------------------------------------------------------------------- branches
 
 // Velocities of m := the accelerations from rest; false: they are not known, or zero.
-static bool accelerate(lw_sim *sim, lwi_snapshot *m)
+// @param compliance  0, or that of rows next to a position, which determine its branch
+static bool accelerate(lw_sim *sim, double compliance, lwi_snapshot *m)
 {
     const lw_model *model = sim->model;
     lwi_system *s = &sim->monitor.system;
@@ -87,7 +91,9 @@ static bool accelerate(lw_sim *sim, lwi_snapshot *m)
         }
         free = fmax(free, fmax(v3_norm(a->v[b]) / s->length, v3_norm(a->w[b])));
     }
+    a->compliance = compliance;
     lwi_assembler_project(a, 0);
+    a->compliance = 0;
     a->held = true;
     lwi_sim_give_motion(a, m);
     return lwi_sine_rate(s, m) > BALANCED * free;
@@ -312,9 +318,10 @@ static bool leave(lw_sim *sim, const lwi_snapshot *m)
 static bool find_direction(lw_sim *sim)
 {
     lwi_crossing *c = &sim->crossing;
+    const bool next_to = c->ngroup > 1 || c->start_pivot > LOST_PIVOT;
     lwi_snapshot_copy(sim->model, &c->start, &c->direction);
     c->from_rest = !(lwi_sine_rate(&sim->monitor.system, &c->start) > REST);
-    return !c->from_rest || accelerate(sim, &c->direction);
+    return !c->from_rest || accelerate(sim, next_to ? COMPLIANCE : 0, &c->direction);
 }
 
 static lw_status keep_start(lw_sim *sim)
@@ -341,6 +348,7 @@ static lw_status check_own_steps(lw_sim *sim)
         sim->options.singular == LW_SINGULAR_TURN)
         return LW_OK;
     const double pivot = lwi_monitor_pivot(&sim->monitor, &sim->snapshot, &c->start_edge);
+    c->start_pivot = pivot;
     if (!(pivot < AT * AT)) return LW_OK;
     TRY(keep_start(sim));
     const bool leads = find_direction(sim);
@@ -360,6 +368,7 @@ lw_status lwi_sim_leave_singular(lw_sim *sim)
     c->started = false;
     if (!c->active) return check_own_steps(sim);
     const double pivot = lwi_monitor_pivot(&sim->monitor, &sim->snapshot, &c->start_edge);
+    c->start_pivot = pivot;
     const bool moves = lwi_sine_rate(s, &sim->snapshot) > REST;
     const double limit = moves ? NEXT_TO : NEXT_TO_AT_REST;
     if (!(pivot < limit * limit)) {

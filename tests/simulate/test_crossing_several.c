@@ -594,6 +594,61 @@ static void loops_at_rest_next_to_positions_pass_theirs(void **state)
         }
 }
 
+// A crossed parallelogram on the ground, its crank at `angle`: the end of the coupler is that of a parallelogram, mirrored about
+// the line from the end of the crank to the rocker's pivot.  On its branch tan(rocker / 2) is proportional to tan(crank / 2).
+static void add_crossed_rods(lw_builder *b, double angle, double crank, double ground)
+{
+    const double x = crank * cos(angle), y = crank * sin(angle), dx = ground - x, dy = -y;
+    const double along = 2 * ground * dx / (dx * dx + dy * dy);
+    const double ex = x + along * dx - ground, ey = y + along * dy;
+    const lw_body rod[] = {lwt_rod(b, "crank", 0, 0, x, y, 1),
+                           lwt_rod(b, "coupler", x, y, ex, ey, 1),
+                           lwt_rod(b, "rocker", ground, 0, ex, ey, 1)};
+    add_hinge(b, "A", lwt_ground, rod[0], 0, 0, 0);
+    add_hinge(b, "B", rod[0], rod[1], x, y, 0);
+    add_hinge(b, "C", rod[1], rod[2], ex, ey, 0);
+    add_hinge(b, "D", lwt_ground, rod[2], ground, 0, 0);
+}
+
+static double half_tangents(lw_sim *sim)
+{
+    const lw_observation *o;
+    lwt_ok(lw_sim_observe(sim, LW_OBSERVE_TWIST, &o), lw_sim_error(sim));
+    const double *crank = o->quaternion[1], *rocker = o->quaternion[3];
+    return rocker[3] / rocker[0] * crank[0] / crank[3];
+}
+
+// At rest some 1e-5 rad from the position their accelerations are those of their branch, with a direction that rows
+// determine which almost depend on each other.
+static void crossed_parallelograms_keep_their_branch(void **state)
+{
+    (void)state;
+    static const char *const formulations[] = {"rcr", "dca", "dense"};
+    static const char *const tolerances[] = {"1e-6", "1e-10"};
+    static const double begin[] = {1e-4, 1e-5, 4e-6, -3e-6, -2e-5, -5e-4};
+    const double crank = 0.6, ground = 1;
+    const double expected = (crank + ground) / (crank - ground);
+    for (int f = 0; f < 6; f++)
+        for (int i = 0; i < LWI_COUNT(begin); i++) {
+            lw_builder *b = lwt_builder();
+            lw_builder_gravity(b, (lw_vec3){3, -9, 0});
+            add_crossed_rods(b, begin[i], crank, ground);
+            add_rods(b, 1, lwt_ground, 1.2, 0, 0.5, 1.1);
+            lw_model *model = lwt_model(b);
+            lw_sim *sim = simulation(model, formulations[f / 2], tolerances[f % 2], "1");
+            assert_true(fabs(half_tangents(sim) - expected) < 1e-5);
+            if (lw_sim_step(sim, 0.3) != LW_OK)
+                fail_msg("%s %s, from %g rad: %s", formulations[f / 2], tolerances[f % 2], begin[i],
+                         lw_sim_error(sim)->text);
+            const double ratio = half_tangents(sim);
+            if (!(fabs(ratio - expected) < 1e-5))
+                fail_msg("%s %s, from %g rad: the ratio is %g instead of %g", formulations[f / 2],
+                         tolerances[f % 2], begin[i], ratio, expected);
+            lw_sim_destroy(sim);
+            lw_model_destroy(model);
+        }
+}
+
 // Two loops on a body that slides, one of them at rest 2.3e-5 rad from its position: all of its rows hold, although they almost
 // depend on each other at configurations near the start that move the other one.
 static void loops_on_a_sliding_body_keep_their_rows(void **state)
@@ -859,6 +914,7 @@ int main(void)
         cmocka_unit_test(a_mechanism_that_reverses_has_not_passed),
         cmocka_unit_test(a_mechanism_starts_from_rest_next_to_a_position),
         cmocka_unit_test(loops_at_rest_next_to_positions_pass_theirs),
+        cmocka_unit_test(crossed_parallelograms_keep_their_branch),
         cmocka_unit_test(loops_on_a_sliding_body_keep_their_rows),
         cmocka_unit_test(a_mechanism_moves_away_in_small_steps),
         cmocka_unit_test(a_flat_parallelogram_falls_from_rest),
