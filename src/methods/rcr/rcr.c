@@ -20,18 +20,12 @@
 #include "methods/rcr/clusters/evaluate.h"
 #include "methods/rcr/dense_path.h"
 #include "methods/rcr/independent.h"
+#include "methods/rcr/state.h"
 #include "spatial/rotation.h"
 
 #include <stdio.h>
 #include <string.h>
 
-// Numbers of a stored discrete state: made + 2 used_partition, pivots, then dependent speeds as bits.
-enum { KEPT_FLAGS, KEPT_PIVOT, KEPT_LAST, KEPT_REJECTED, KEPT_DEPENDENT, KEPT_BITS = 32 };
-
-// Speeds of a state are moved onto the rows, if they are off by so many tolerances; more where the history of a multistep
-// method is lost: it would restart in every few steps.
-#define FARTHEST 10
-#define FARTHEST_MULTISTEP 100
 // Nearer than by this part of the fastest speed they cannot be.
 #define ROUND_OFF 1e-13
 
@@ -113,7 +107,7 @@ static lw_status prepare(lwi_work *work)
     work->ndiscrete = sizeof(lwi_rcr_choice) + (size_t)model->tree_nv + LWI_SOURCE_CHOICE;
     work->ndiscrete += -work->ndiscrete % sizeof(double); // aligned, for arrays of them in batches
     LWI_ASSERT(work->ndiscrete % sizeof(double) == 0);
-    work->nkept = KEPT_DEPENDENT + (model->tree_nv + KEPT_BITS - 1) / KEPT_BITS;
+    work->nkept = lwi_rcr_kept_numbers(model);
     work->discrete = lwi_arena_push(arena, 1, work->ndiscrete);
     if (!work->discrete) return LW_ERR_MEMORY;
     memcpy(d->tree.joint_q, model->q0, (size_t)model->nq * sizeof(double));
@@ -152,7 +146,7 @@ static lw_status prepare(lwi_work *work)
 // ------------------------------------------------------------------------------------- evaluation
 
 // Poses at (t, x), and velocities V_t at zero free speeds.                             (5)
-static void place_tree(lwi_work *work, double t, const double *x)
+void lwi_rcr_place_tree(lwi_work *work, double t, const double *x)
 {
     const lw_model *model = work->model;
     lwi_rcr_work *d = work->data;
@@ -175,15 +169,15 @@ static void place_rows(lwi_rcr_work *d, double t)
     lwi_rcr_place(&d->e, &d->tree, t);
 }
 
-static void place(lwi_work *work, double t, const double *x)
+void lwi_rcr_place_state(lwi_work *work, double t, const double *x)
 {
-    place_tree(work, t, x);
+    lwi_rcr_place_tree(work, t, x);
     place_rows(work->data, t);
 }
 
 // d->v := all speeds, from the independent ones of u [tree_nv]; after the elimination.      (34),
 // (47)
-static void complete_speeds(lwi_work *work, const double *u)
+void lwi_rcr_complete_speeds(lwi_work *work, const double *u)
 {
     const lw_model *model = work->model;
     lwi_rcr_work *d = work->data;
@@ -196,13 +190,6 @@ static void complete_speeds(lwi_work *work, const double *u)
         d->v[i] = e->dependent[i] ? e->y[i] / e->scale[i] : u[i];
     LWI_ASSERT(e->ndependent <= model->tree_nv);
 }
-
-// What is read of cut joints.
-typedef enum read_joints {
-    READ_NEEDED, // coordinates where auxiliary states are insufficient; speeds
-    READ_ALL,    // all coordinates, from the poses; speeds
-    READ_CLOSED  // the same where the speeds satisfy the rows
-} read_joints;
 
 // Hinges that close loops, for the lanes; `closed`: their angles, too.
 typedef struct waiting_hinges {
@@ -248,7 +235,7 @@ static void read_hinge(waiting_hinges *of, int j)
 }
 
 // Velocities of all bodies and joints at the speeds v, after place.
-static void move(lwi_work *work, double t, read_joints how)
+void lwi_rcr_move(lwi_work *work, double t, lwi_rcr_read how)
 {
     const lw_model *model = work->model;
     lwi_rcr_work *d = work->data;
@@ -257,7 +244,7 @@ static void move(lwi_work *work, double t, read_joints how)
     waiting_hinges hinges = {.model = model,
                              .tree = tree,
                              .kernels = lwi_observe_kernels_of(0),
-                             .closed = how == READ_CLOSED};
+                             .closed = how == LWI_RCR_READ_CLOSED};
     lwi_tree_rates(model, t, d->v, tree->link);
     if (!d->by_dense) lwi_tree_velocity(model, tree->link, d->v, tree->V);
     lwi_tree_body_velocities(model, (const double(*)[9])tree->R, (const double(*)[6])tree->V,
@@ -266,7 +253,7 @@ static void move(lwi_work *work, double t, read_joints how)
         const lwi_joint *joint = &model->joint[model->loop[i]];
         double now[LW_JOINT_MAX_NQ];
         if (joint->type->nq == 0) continue;
-        if (how != READ_ALL && lwi_joint_is_hinge(joint->type) && !joint->mount.present) {
+        if (how != LWI_RCR_READ_ALL && lwi_joint_is_hinge(joint->type) && !joint->mount.present) {
             read_hinge(&hinges, model->loop[i]);
             continue;
         }
@@ -306,7 +293,7 @@ static void read_closed_hinges(lwi_rcr_work *d, const lwi_snapshot *snapshot)
     read_hinges(&hinges);
 }
 
-static lwi_rcr_choice *choice_of(lwi_work *work)
+lwi_rcr_choice *lwi_rcr_choice_of(lwi_work *work)
 {
     lwi_rcr_work *d = work->data;
     lwi_rcr_choice *choice = work->discrete;
@@ -355,7 +342,7 @@ const unsigned char *lwi_rcr_start_partition(lwi_work *work)
     d->start.made = true;
     memcpy(x, model->tree_q0, (size_t)model->tree_nq * sizeof *x);
     lwi_auxiliary_store(model, &d->auxiliary, model->q0, x);
-    place(work, 0, x);
+    lwi_rcr_place_state(work, 0, x);
     lw_error error; // not at a singular position
     if (!d->e.at_start && lwi_rcr_choose(&d->e, d->theta, 0, &error) != LW_OK) return NULL;
     memcpy(d->start.dependent, d->e.at_start ? d->e.at_start : d->e.fresh, n);
@@ -368,7 +355,7 @@ const unsigned char *lwi_rcr_start_partition(lwi_work *work)
 static lw_status take_partition(lwi_work *work, double t, const double *x)
 {
     lwi_rcr_work *d = work->data;
-    lwi_rcr_choice *choice = choice_of(work);
+    lwi_rcr_choice *choice = lwi_rcr_choice_of(work);
     const size_t n = (size_t)work->model->tree_nv;
     if (choice->made) return LW_OK;
     TRY(choose(work, t, x));
@@ -397,11 +384,11 @@ static lw_status start_speeds(lwi_work *work, double t, const double *x)
         return LW_OK;
     }
     TRY(factor(work, t, x));
-    complete_speeds(work, x + work->model->tree_nq);
+    lwi_rcr_complete_speeds(work, x + work->model->tree_nq);
     return LW_OK;
 }
 
-static lw_status check_finite(lwi_work *work, double t, const double *x)
+lw_status lwi_rcr_check_finite(lwi_work *work, double t, const double *x)
 {
     const lw_model *model = work->model;
     const lwi_rcr_work *d = work->data;
@@ -423,7 +410,7 @@ static lw_status check_finite(lwi_work *work, double t, const double *x)
 }
 
 // Clusters need the independent speeds of the partition.
-static bool takes_dense_path(const lwi_rcr_work *d, const lwi_rcr_choice *choice)
+bool lwi_rcr_takes_dense_path(const lwi_rcr_work *d, const lwi_rcr_choice *choice)
 {
     if (!d->dense) return false;
     return !(d->clusters && choice->made && lwi_rcr_clusters_fit(d->clusters, choice->dependent));
@@ -451,7 +438,7 @@ static double speeds_off(const lwi_work *work, const double *u)
 }
 
 // d->v by the dense path, after its factors.
-static void dense_speeds(lwi_work *work, double t, const double *x)
+void lwi_rcr_take_dense_speeds(lwi_work *work, double t, const double *x)
 {
     lwi_rcr_work *d = work->data;
     lwi_rcr_dense_speeds(d->dense, d, x + work->model->tree_nq);
@@ -465,39 +452,40 @@ static lw_status kinematics(lwi_work *work, double t, const double *x, bool exac
 {
     lwi_rcr_work *d = work->data;
     const double *second = x + work->model->tree_nq;
-    TRY(check_finite(work, t, x));
-    place_tree(work, t, x);
-    d->by_dense = takes_dense_path(d, work->discrete) && lwi_rcr_dense_factor(d->dense, d, t);
+    TRY(lwi_rcr_check_finite(work, t, x));
+    lwi_rcr_place_tree(work, t, x);
+    d->by_dense =
+        lwi_rcr_takes_dense_path(d, work->discrete) && lwi_rcr_dense_factor(d->dense, d, t);
     if (!d->by_dense) {
         place_rows(d, t);
         TRY(factor(work, t, x));
     }
     if (d->by_dense)
-        dense_speeds(work, t, x);
+        lwi_rcr_take_dense_speeds(work, t, x);
     else if (d->momenta)
         lwi_rcr_momenta_speeds(d, second);
     else
-        complete_speeds(work, second);
-    move(work, t, exact ? READ_ALL : READ_NEEDED);
+        lwi_rcr_complete_speeds(work, second);
+    lwi_rcr_move(work, t, exact ? LWI_RCR_READ_ALL : LWI_RCR_READ_NEEDED);
     return d->momenta ? lwi_tree_finite(work->model, t, d->v, "speed", &work->error) : LW_OK;
 }
 
 static bool is_solved(lwi_work *work, double t, const double *x)
 {
     const lwi_rcr_work *d = work->data;
-    const lwi_rcr_choice *choice = choice_of(work);
+    const lwi_rcr_choice *choice = lwi_rcr_choice_of(work);
     return d->last.solved && choice->made && t == d->last.t &&
            memcmp(x, d->last.x, (size_t)work->layout.nx * sizeof *x) == 0 &&
            memcmp(choice->dependent, d->last.dependent, (size_t)work->model->tree_nv) == 0;
 }
 
 // Momenta are not shared: their scales change the speeds.
-static void note_solved(lwi_work *work, double t, const double *x)
+void lwi_rcr_note_solved(lwi_work *work, double t, const double *x)
 {
     lwi_rcr_work *d = work->data;
     if (d->momenta) return;
     memcpy(d->last.x, x, (size_t)work->layout.nx * sizeof *x);
-    memcpy(d->last.dependent, choice_of(work)->dependent, (size_t)work->model->tree_nv);
+    memcpy(d->last.dependent, lwi_rcr_choice_of(work)->dependent, (size_t)work->model->tree_nv);
     d->last.t = t;
     d->last.solved = d->last.rows = true;
 }
@@ -516,7 +504,7 @@ static lw_status kinematics_for(lwi_work *work, double t, const double *x, lwi_r
     const lwi_rcr_work *d = work->data;
     if (take_motion(work, t, x, what) && d->last.rows) return LW_OK;
     TRY(kinematics(work, t, x, true));
-    note_solved(work, t, x);
+    lwi_rcr_note_solved(work, t, x);
     return LW_OK;
 }
 
@@ -552,7 +540,7 @@ static void record_pivot(const lwi_rcr_work *d, lwi_rcr_choice *choice)
     if (d->by_dense) return;
     choice->last_pivot = d->e.min_pivot;
     choice->min_pivot = fmin(choice->min_pivot, choice->last_pivot);
-    choice->used_partition |= takes_dense_path(d, choice);
+    choice->used_partition |= lwi_rcr_takes_dense_path(d, choice);
 }
 
 // Rates of the momenta; after everything that depends on velocities.
@@ -579,14 +567,14 @@ static double prescribed_work(lwi_rcr_work *d, double t)
 static lw_status rates_by_clusters(lwi_work *work, double t, const double *x, const double *inputs,
                                    double *xdot, bool *done)
 {
-    lwi_rcr_choice *choice = choice_of(work);
+    lwi_rcr_choice *choice = lwi_rcr_choice_of(work);
     double min;
     lwi_rcr_work *d = work->data;
     if (work->model->nforce || d->tree.added || work->model->driven)
         d->last.solved = false; // forces and drives write to the tree
     if (!choice->made) {
-        TRY(check_finite(work, t, x));
-        place(work, t, x);
+        TRY(lwi_rcr_check_finite(work, t, x));
+        lwi_rcr_place_state(work, t, x);
         TRY(take_partition(work, t, x));
     }
     LWI_ASSERT(choice->made);
@@ -651,10 +639,10 @@ static lw_status rates_beside(lwi_work *work, double t, const double *x, const d
     LWI_ASSERT(!d->momenta);
     if (d->auxiliary.n == 0 && d->auxiliary.at_work < 0) return LW_OK;
     lwi_states_set(work, x, NULL);
-    place_tree(work, t, x);
+    lwi_rcr_place_tree(work, t, x);
     if (model->tree_nv) memcpy(d->v, v, (size_t)model->tree_nv * sizeof *v);
     d->by_dense = false;
-    move(work, t, model->nforce > 0 ? READ_ALL : READ_NEEDED);
+    lwi_rcr_move(work, t, model->nforce > 0 ? LWI_RCR_READ_ALL : LWI_RCR_READ_NEEDED);
     lwi_auxiliary_rates(model, &d->auxiliary, tree->joint_q, tree->joint_qd, xdot);
     if (d->auxiliary.at_work < 0) return LW_OK;
     d->mount_power = lwi_cut_loads(&d->cut, tree, t, d->v, inputs);
@@ -663,233 +651,13 @@ static lw_status rates_beside(lwi_work *work, double t, const double *x, const d
     return LW_OK;
 }
 
-// ------------------------------------------------------------------------------------- partition
-
-// A new partition must have a smallest pivot larger by BETTER than the old one.  If there is none, the search is
-// repeated when the old pivot has decreased by WORSE.
-#define BETTER 1.5
-#define WORSE 0.5
-
-static void swap_bytes(size_t n, unsigned char *a, unsigned char *b)
-{
-    for (size_t i = 0; i < n; i++) {
-        const unsigned char x = a[i];
-        a[i] = b[i], b[i] = x;
-    }
-}
-
-// The smallest pivots of the present partition, in the elimination and in the clusters (0: none); after
-// lwi_rcr_factor.
-typedef struct pivots {
-    double min_pivot, clusters;
-} pivots;
-
-static pivots check_pivots(const lwi_work *work, double t, const double *x)
-{
-    const lwi_rcr_work *d = work->data;
-    const double clusters = d->clusters ? lwi_rcr_clusters_pivot(work, t, x, d->e.dependent) : 0;
-    return (pivots){d->e.min_pivot, clusters};
-}
-
-// Compares pivots of the same kind: those of clusters do not depend on the length that relates rotations to
-// displacements.
-static bool is_better(pivots now, pivots before)
-{
-    if (now.clusters > 0 && before.clusters > 0) return now.clusters >= BETTER * before.clusters;
-    return now.min_pivot >= BETTER * before.min_pivot;
-}
-
-// Whether the dense path can evaluate the state again.  Where it cannot, the state stays as it is: a change in every
-// step would make methods that have a history begin again each time.
-static bool returns_to_dense_path(lwi_work *work, double t, const double *x)
-{
-    lwi_rcr_work *d = work->data;
-    place_tree(work, t, x);
-    return d->dense && lwi_rcr_dense_factor(d->dense, d, t);
-}
-
-// Whether dense_at.off is that of the state, of multistep methods up to a part of a tolerance.
-static bool has_off(const lwi_work *work, double t, const double *x)
-{
-    const lwi_rcr_work *d = work->data;
-    return d->dense_at.valid && t == d->dense_at.t &&
-           (work->multistep || !memcmp(x, d->dense_at.x, (size_t)work->layout.nx * sizeof *x));
-}
-
-// The dense path takes the speeds v = P u nearest to those of the state, and integrates udot = a: vdot = a + Pdot d with
-// d = u - v, where errors of the steps add up and do work (docs/theory/rcr.md).  Sets u = v where d is large.
-static lw_status close_speeds(lwi_work *work, double t, double *x, bool *changed)
-{
-    lwi_rcr_work *d = work->data;
-    double *u = x + work->model->tree_nq;
-    const double limit = work->multistep ? FARTHEST_MULTISTEP : FARTHEST;
-    if (has_off(work, t, x) && !(d->dense_at.off > limit)) return LW_OK;
-    TRY(check_finite(work, t, x));
-    place_tree(work, t, x);
-    d->by_dense = lwi_rcr_dense_factor(d->dense, d, t);
-    if (!d->by_dense) return LW_OK;
-    dense_speeds(work, t, x);
-    if (d->dense_at.off > limit) {
-        memcpy(u, d->v, (size_t)work->model->tree_nv * sizeof *u);
-        dense_speeds(work, t, x); // the bits that rates would find
-        *changed = true;
-    }
-    move(work, t, work->model->nforce > 0 ? READ_ALL : READ_NEEDED);
-    note_solved(work, t, x);
-    d->last.purpose = LWI_RCR_FOR_STEP;
-    return LW_OK;
-}
-
-// The pivot below which another partition is searched for.  Where those of clusters are small everywhere, for some coordinates
-// move much faster than others, it is a part of that at the model's start.
-static double kept_pivot(lwi_work *work, double min_pivot)
-{
-    static const double part = 0.5;
-    const lwi_rcr_work *d = work->data;
-    if (!(min_pivot < d->keep) || d->keep != LWI_RCR_KEEP || !lwi_rcr_start_partition(work))
-        return d->keep;
-    return fmin(d->keep, part * d->start.pivot);
-}
-
-// Chooses another partition close to a singular position.  The speeds of x are made consistent first, so that the
-// new independent ones are right to rounding.  Momenta are unchanged.
-static lw_status pre_step(lwi_work *work, double t, double *x, bool *changed)
-{
-    const lw_model *model = work->model;
-    const size_t n = (size_t)model->tree_nv;
-    lwi_rcr_work *d = work->data;
-    lwi_rcr_choice *choice = choice_of(work);
-    const double min_pivot = choice->min_pivot;
-    *changed = false;
-    // methods with first stage as last evaluate the state at the beginning of a step before or after this: the same
-    choice->min_pivot = choice->last_pivot;
-    if (!choice->made) return LW_OK;
-    if (d->e.independent) { // kept; the smallest pivot is reported
-        const double before = choice->rejected_pivot > 0 ? choice->rejected_pivot : d->keep;
-        if (min_pivot < before) choice->rejected_pivot = min_pivot, choice->entry = t;
-        return LW_OK;
-    }
-    if (!choice->used_partition && takes_dense_path(d, choice))
-        TRY(close_speeds(work, t, x, changed));
-    const double kept = kept_pivot(work, min_pivot);
-    if (!(min_pivot < kept) && !choice->used_partition) return LW_OK;
-    const bool returns = choice->used_partition && returns_to_dense_path(work, t, x);
-    place(work, t, x);
-    TRY(lwi_rcr_factor(&d->e, LWI_RCR_FIXED, t, &work->error));
-    if (returns) { // the dense path reads all speeds
-        complete_speeds(work, x + model->tree_nq);
-        memcpy(x + model->tree_nq, d->v, n * sizeof *x);
-        choice->used_partition = false;
-        *changed = true;
-    }
-    if (!(min_pivot < kept)) return LW_OK;
-    const pivots before = check_pivots(work, t, x);
-    const double now = before.clusters > 0 ? before.clusters : before.min_pivot;
-    if (!(now < kept)) {
-        choice->rejected_pivot = 0;
-        return LW_OK;
-    }
-    // no new search until the pivot has become much worse, or has been better
-    if (choice->rejected_pivot > 0 && now > WORSE * choice->rejected_pivot) return LW_OK;
-    if (!d->momenta) complete_speeds(work, x + model->tree_nq);
-    choice->rejected_pivot = now;
-    LWI_ASSERT(!(now >= kept));
-    if (lwi_rcr_choose(&d->e, d->theta, t, &work->error) != LW_OK) return LW_OK;
-    if (d->clusters) lwi_rcr_clusters_prefer(work, t, x, d->e.fresh);
-    swap_bytes(n, choice->dependent, d->e.fresh);
-    if (lwi_rcr_factor(&d->e, LWI_RCR_FIXED, t, &work->error) != LW_OK ||
-        !is_better(check_pivots(work, t, x), before)) {
-        swap_bytes(n, choice->dependent, d->e.fresh);
-        return LW_OK;
-    }
-    choice->rejected_pivot = 0;
-    if (!d->momenta) memcpy(x + model->tree_nq, d->v, n * sizeof *x);
-    if (!choice->switches++) choice->entry = t;
-    *changed = *changed || !d->momenta;
-    return LW_OK;
-}
-
-static void keep(const lwi_work *work, double *kept)
-{
-    const lwi_rcr_choice *choice = work->discrete;
-    for (int i = 0; i < work->nkept; i++) kept[i] = 0;
-    if (!choice->made) return;
-    kept[KEPT_FLAGS] = 1 + 2 * choice->used_partition;
-    kept[KEPT_PIVOT] = choice->min_pivot;
-    kept[KEPT_LAST] = choice->last_pivot;
-    kept[KEPT_REJECTED] = choice->rejected_pivot;
-    for (int i = 0; i < work->model->tree_nv; i++)
-        if (choice->dependent[i])
-            kept[KEPT_DEPENDENT + i / KEPT_BITS] += (double)((uint32_t)1 << i % KEPT_BITS);
-}
-
-static bool is_partition(const lwi_work *work, const double *kept)
-{
-    const lwi_rcr_work *d = work->data;
-    const double flags = kept[KEPT_FLAGS];
-    const int spare = (work->nkept - KEPT_DEPENDENT) * KEPT_BITS - work->model->tree_nv;
-    int dependent = 0;
-    if (!(flags == 1 || flags == 3) || !(kept[KEPT_PIVOT] >= 0) || !(kept[KEPT_LAST] >= 0) ||
-        !(kept[KEPT_REJECTED] >= 0))
-        return false;
-    for (int i = KEPT_DEPENDENT; i < work->nkept; i++) {
-        const double end = ldexp(1, KEPT_BITS - (i == work->nkept - 1 ? spare : 0));
-        if (!(kept[i] >= 0 && kept[i] < end && kept[i] == floor(kept[i]))) return false;
-        for (uint32_t bits = (uint32_t)kept[i]; bits; bits &= bits - 1) dependent++;
-    }
-    return dependent == lwi_rcr_rank(&d->e);
-}
-
-static lw_status recall(lwi_work *work, double t, const double *x, const double *kept)
-{
-    lwi_rcr_choice *choice = choice_of(work);
-    lwi_rcr_work *d = work->data;
-    memset(choice, 0, work->ndiscrete);
-    if (kept[KEPT_FLAGS] == 0) return LW_OK; // the next evaluation chooses
-    if (!is_partition(work, kept))
-        return lwi_fail(&work->error, LW_ERR_ARGUMENT,
-                        "the independent coordinates of the state are not those of this mechanism");
-    choice->made = true;
-    choice->used_partition = kept[KEPT_FLAGS] == 3;
-    choice->min_pivot = kept[KEPT_PIVOT];
-    choice->last_pivot = kept[KEPT_LAST];
-    choice->rejected_pivot = kept[KEPT_REJECTED];
-    for (int i = 0; i < work->model->tree_nv; i++)
-        choice->dependent[i] = (uint32_t)kept[KEPT_DEPENDENT + i / KEPT_BITS] >> i % KEPT_BITS & 1u;
-    for (int i = 0; i < work->model->tree_nv; i++) // of a run with other names: chosen again
-        if (choice->dependent[i] && lwi_rcr_is_independent(&d->e, i)) {
-            memset(choice, 0, work->ndiscrete);
-            return LW_OK;
-        }
-    place(work, t, x);
-    const lw_status status = lwi_rcr_factor(&d->e, LWI_RCR_FIXED, t, &work->error);
-    if (status != LW_OK) memset(choice, 0, work->ndiscrete);
-    return status == LW_ERR_MEMORY ? LW_ERR_ARGUMENT : status;
-}
-
-static void notice(const lwi_work *work, char *text, size_t size)
-{
-    const lwi_rcr_choice *choice = work->discrete;
-    const lwi_rcr_work *d = work->data;
-    text[0] = 0;
-    if (d->e.independent && choice->rejected_pivot > 0 && !d->momenta)
-        snprintf(text, size,
-                 "independent coordinates %.100s came close to a singular position at t = %.6g s "
-                 "(pivot %.1e), where errors of a step grow by its reciprocal; name others, or "
-                 "auto",
-                 work->options->independent, choice->entry, choice->rejected_pivot);
-    if (!choice->switches) return;
-    snprintf(text, size, "independent coordinates were changed, first at t = %.6g s (changes: %d)",
-             choice->entry, choice->switches);
-}
-
 // The partition and d->v by clusters, without the elimination, where pivots of the partition of the model's start are as large
 // as those of a new one (lwi_rcr_clusters_prefer), or nearly as there.
 static bool enter_by_clusters(lwi_work *work, double t, const double *x)
 {
     static const double nearly = 0.8;
     lwi_rcr_work *d = work->data;
-    lwi_rcr_choice *choice = choice_of(work);
+    lwi_rcr_choice *choice = lwi_rcr_choice_of(work);
     double min;
     if (work->resumed || d->momenta || !d->has_inertia || is_start(work, t, x)) return false;
     const unsigned char *dependent = lwi_rcr_start_partition(work);
@@ -915,9 +683,9 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
     memcpy(d->last.x, x, (size_t)work->layout.nx * sizeof *x);
     const bool by_clusters = enter_by_clusters(work, snapshot->t, x);
     if (by_clusters) {
-        place_tree(work, snapshot->t, x);
+        lwi_rcr_place_tree(work, snapshot->t, x);
     } else {
-        place(work, snapshot->t, x);
+        lwi_rcr_place_state(work, snapshot->t, x);
         const lw_status status = start_speeds(work, snapshot->t, x);
         if (status == LW_ERR_SINGULAR && work->resumed &&
             !d->momenta) { // speeds are those of the motion
@@ -926,7 +694,7 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
         }
         TRY(status);
     }
-    move(work, snapshot->t, READ_ALL);
+    lwi_rcr_move(work, snapshot->t, LWI_RCR_READ_ALL);
     lwi_auxiliary_store(model, &d->auxiliary, d->tree.joint_q, x);
     if (d->momenta) {
         lwi_cut_momenta_of_speeds(d->momenta, snapshot->t, &motion, d->v, v);
@@ -937,9 +705,9 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
         memcpy(v, d->v, (size_t)model->tree_nv * sizeof *v);
         memcpy(d->last.x + model->tree_nq, v, (size_t)model->tree_nv * sizeof *v);
         // not where coordinates of cut joints were read again: the rows may depend on them
-        if (by_clusters || (!takes_dense_path(d, work->discrete) &&
+        if (by_clusters || (!lwi_rcr_takes_dense_path(d, work->discrete) &&
                             !memcmp(d->last.x, x, (size_t)work->layout.nx * sizeof *x)))
-            note_solved(work, snapshot->t, x);
+            lwi_rcr_note_solved(work, snapshot->t, x);
         d->last.rows = !by_clusters;
     }
     d->last.purpose = LWI_RCR_FOR_NONE;
@@ -968,12 +736,13 @@ static lw_status move_by_clusters(lwi_work *work, double t, const double *x, con
     lwi_rcr_work *d = work->data;
     const bool accelerates = level >= LW_OBSERVE_ACCELERATION;
     *done = false;
-    if (!d->clusters || (accelerates && !d->reactions) || !choice_of(work)->made) return LW_OK;
+    if (!d->clusters || (accelerates && !d->reactions) || !lwi_rcr_choice_of(work)->made)
+        return LW_OK;
     if (!accelerates && take_motion(work, t, x, LWI_RCR_FOR_VELOCITIES)) {
         *done = true;
         return LW_OK;
     }
-    TRY(check_finite(work, t, x));
+    TRY(lwi_rcr_check_finite(work, t, x));
     d->last.solved = false; // forces and drives write to the tree
     if (!lwi_rcr_clusters_motion(work, t, x, inputs, d->v, accelerates ? d->vdot : NULL))
         return LW_OK;
@@ -981,8 +750,8 @@ static lw_status move_by_clusters(lwi_work *work, double t, const double *x, con
     if (d->hinges_alone) {
         move_links(work, t, x);
     } else {
-        place_tree(work, t, x);
-        move(work, t, READ_CLOSED);
+        lwi_rcr_place_tree(work, t, x);
+        lwi_rcr_move(work, t, LWI_RCR_READ_CLOSED);
     }
     if (accelerates) d->mount_power = lwi_cut_loads(&d->cut, &d->tree, t, d->v, inputs);
     d->tree.has_A = false;
@@ -1031,8 +800,8 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     double prescribed = 0;
     lwi_states_observe(work, x, snapshot);
     if (level < LW_OBSERVE_TWIST) { // poses do not need the elimination
-        TRY(check_finite(work, t, x));
-        place_tree(work, t, x);
+        TRY(lwi_rcr_check_finite(work, t, x));
+        lwi_rcr_place_tree(work, t, x);
         lwi_cut_read(&d->cut, &d->tree, t, true);
     } else {
         TRY(move_by_clusters(work, t, x, inputs, level, &by_clusters));
@@ -1062,8 +831,8 @@ static double gap(lwi_work *work, double t, const double *x)
     lwi_rcr_work *d = work->data;
     const double known = d->clusters ? lwi_rcr_clusters_gap(work, t, x) : INFINITY;
     if (known < INFINITY) return known;
-    if (check_finite(work, t, x) != LW_OK) return INFINITY;
-    place_tree(work, t, x);
+    if (lwi_rcr_check_finite(work, t, x) != LW_OK) return INFINITY;
+    lwi_rcr_place_tree(work, t, x);
     return lwi_cut_gap(&d->cut, &d->tree, t);
 }
 
@@ -1072,7 +841,7 @@ static bool close_loops(lwi_work *work, double t, double *x, double gap, bool an
     lwi_rcr_work *d = work->data;
     if (!d->clusters || !lwi_rcr_clusters_close(work, t, x, gap)) return false;
     if (!angles || d->auxiliary.n == 0) return true;
-    place_tree(work, t, x);
+    lwi_rcr_place_tree(work, t, x);
     lwi_cut_read(&d->cut, &d->tree, t, true);
     lwi_auxiliary_store(work->model, &d->auxiliary, d->tree.joint_q, x);
     return true;
@@ -1113,9 +882,9 @@ const lwi_formulation lwi_formulation_rcr = {
     .enter = enter,
     .rates = rates,
     .rates_beside = rates_beside,
-    .pre_step = pre_step,
-    .keep = keep,
-    .recall = recall,
+    .pre_step = lwi_rcr_pre_step,
+    .keep = lwi_rcr_keep,
+    .recall = lwi_rcr_recall,
     .observe = observe,
     .impulses = lwi_rcr_state_impulses,
     .gap = gap,
@@ -1123,5 +892,5 @@ const lwi_formulation lwi_formulation_rcr = {
     .margin = margin,
     .scale = scale,
     .about = about,
-    .notice = notice,
+    .notice = lwi_rcr_notice,
 };
