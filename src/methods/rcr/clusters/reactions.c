@@ -48,7 +48,7 @@ enum {
     SHARED = 8, // loops at a joint with which each shares it, on average at most
     FILLED =
         16, // blocks of the factors of T'T for each loop: more than the factorisation over bodies takes
-    HUB = 8,   // loops at a joint: more are a product of pays columns
+    HUB = 8,   // loops at a joint: more are a product of a small number of columns
     HUBS = 4,  // such joints, at most
     PARTS = 6, // of a reaction
 };
