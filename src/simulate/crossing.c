@@ -225,6 +225,13 @@ static bool retreats(lw_sim *sim, double t0, const double *x0, const double *x1,
     return true;
 }
 
+// Whether it is known before poses are that is_far is false at time t: the sine is small, or the motion long by its rate.
+static bool is_not_far(const lwi_crossing *c, double t, double largest)
+{
+    if (!c->last.valid || !(t > c->last.t)) return true;
+    return !(SLOPE * c->last.rate * (t - c->last.t) < c->last.sine - WINDOW * largest);
+}
+
 // Sines decrease by at most SLOPE per radian: has the motion since the last sample been too short to reach a window?
 static bool is_far(lwi_crossing *c, const lwi_system *s, double largest)
 {
@@ -335,7 +342,6 @@ bool lwi_sim_accept(lw_sim *sim, double t0, const double *x0, double t1, const d
     lwi_crossing *c = &sim->crossing;
     lwi_monitor *monitor = &sim->monitor;
     const lwi_system *s = &monitor->system;
-    const bool poses = sim->work->formulation->flags & LWI_POSES_FIRST;
     c->known = t1, c->latest = next_attempt(c, t1), c->near = false;
     begin_sine(sim, t0, x0);
     if (is_safe(sim, t0, x0, t1, x1)) {
@@ -345,8 +351,10 @@ bool lwi_sim_accept(lw_sim *sim, double t0, const double *x0, double t1, const d
         return true;
     }
     if (c->last.valid && t0 >= c->last.t && t1 < c->due) return true;
-    if (!observe(sim, t1, x1, poses ? LW_OBSERVE_POSE : LW_OBSERVE_TWIST, &c->at)) return true;
     const double largest = lwi_crossing_typical(sim);
+    const bool poses =
+        sim->work->formulation->flags & LWI_POSES_FIRST && !is_not_far(c, t1, largest);
+    if (!observe(sim, t1, x1, poses ? LW_OBSERVE_POSE : LW_OBSERVE_TWIST, &c->at)) return true;
     if (is_far(c, s, largest)) {
         c->outside = t1;
         return true;
