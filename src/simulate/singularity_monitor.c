@@ -163,7 +163,6 @@ lw_status lwi_monitor_create(const lw_model *model, lwi_shared *shared, lwi_aren
     if (model->nloop == 0 && model->ncoupling == 0) return LW_OK; // a tree has no such positions
     TRY(lwi_system_create_common(model, shared, arena, &monitor->system));
     TRY(create_groups(model, arena, monitor));
-    monitor->arena = arena;
     for (int i = 0; i < LWI_COUNT(monitor->sample); i++)
         TRY(create_sample(model, arena, &monitor->sample[i]));
     TRY(create_sample(model, arena, &monitor->now));
@@ -174,8 +173,11 @@ lw_status lwi_monitor_create(const lw_model *model, lwi_shared *shared, lwi_aren
     TRY(lwi_snapshot_create(model, arena, &monitor->placed));
     lwi_snapshot_start(model, &monitor->placed);
     monitor->active = monitor->system.nrow > 0;
-    if (monitor->active) see_start(monitor);
-    return LW_OK;
+    if (!monitor->active) return LW_OK;
+    see_start(monitor);
+    if (monitor->ngroup) return LW_OK;
+    lwi_system_from_snapshot(&monitor->system, &monitor->placed);
+    return lwi_in_plane_create(&monitor->system, arena, &monitor->in_plane);
 }
 
 // ---------------------------------------------------------------------------------------- samples
@@ -193,17 +195,12 @@ static double pivot_here(lwi_monitor *monitor, double t, int *edge)
     return read_pivots(monitor, edge);
 }
 
-// The same, without rows and factors of the system where the rows within a plane are enough.  Their memory is
-// allocated by the first pivot of a run, which few runs need; without memory all rows are eliminated.
+// The same, without rows and factors of the system where the rows within a plane are enough.
 static double smallest_pivot(lwi_monitor *monitor, double t, int *edge)
 {
     double pivot;
     if (lwi_in_plane_pivot(&monitor->in_plane, &monitor->system, t, &pivot, edge)) return pivot;
     pivot = pivot_here(monitor, t, edge);
-    if (!monitor->tried && monitor->ngroup == 0 && monitor->count > 0 &&
-        lwi_in_plane_create(&monitor->system, monitor->arena, &monitor->in_plane) != LW_OK)
-        monitor->in_plane.elim = NULL;
-    monitor->tried |= monitor->count > 0;
     lwi_in_plane_note(&monitor->in_plane, &monitor->system);
     return pivot;
 }

@@ -21,8 +21,6 @@ typedef struct lwi_monitor {
     bool active;
     lwi_system system;     ///< in the metric without masses, at the generic ranks
     lwi_in_plane in_plane; ///< of a single group of loops
-    lwi_arena *arena;
-    bool tried;            ///< to create in_plane
     lwi_snapshot snapshot; ///< of the run, if the projection has none
     lwi_snapshot placed;   ///< scratch: poses between samples
     int count;             ///< consecutive samples

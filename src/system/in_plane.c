@@ -1,9 +1,10 @@
 // in_plane.c -- the smallest pivot of a mechanism that moves in a plane, from the rows within it.
 //
-// Where bodies have their mass centres in the plane of their joints, rows within it do not meet those across it, and pivots
-// are those of two problems, each with about half of the rows (kinematics/planar_rows.c).  Rows across depend on each other by three for each loop, which takes rank decisions and null
-// vectors, but it is the same three in every configuration: their smallest pivot comes to zero nowhere.  A mechanism is in a
-// singular position where the rows within depend on each other.  Near one they are enough.
+// Where bodies have their mass centres in the plane of their joints, rows within it do not meet those across it, and
+// pivots are those of two problems, each with about half of the rows (kinematics/planar_rows.c).  Rows across depend on
+// each other by three for each loop, which takes rank decisions and null vectors, but it is the same three in every
+// configuration: their smallest pivot comes to zero nowhere.  A mechanism is in a singular position where the rows
+// within depend on each other.  Near one they are enough.
 //
 // The pivots within are those of the elimination of all rows: nodes close the same edges, and pivot where it does.
 #include "system/in_plane.h"
