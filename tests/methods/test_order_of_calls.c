@@ -1,6 +1,7 @@
 // test_order_of_calls.c -- calls of a formulation at a few states in any order: each has the bits that it has as the only
 // call.  Evaluations that calls share, and what they leave in the workspace, are not seen.
 #include "methods/dca/net_cases.h"
+#include "methods/rcr/cluster_cases.h"
 #include "support/run.h"
 
 #include "base/simd/lanes.h"
@@ -92,13 +93,6 @@ static answer make_call(lwt_run *r, call what, const double *x)
     return to;
 }
 
-// Bit for bit; velocities of `rcr` may be those that rates have found, which differ by round-off.
-static bool is_same(call k, double a, double b)
-{
-    if (k == VELOCITIES) return fabs(a - b) <= 1e-14 * (1 + fabs(b));
-    return memcmp(&a, &b, sizeof a) == 0;
-}
-
 // The start, the same place with other speeds, a place some steps later.
 static void find_states(const lw_model *model, const lwi_formulation *f, double *x[STATES])
 {
@@ -137,7 +131,7 @@ static void check(const char *what, const lw_model *model, const char *formulati
         answer found = make_call(&r, k, x[s]);
         assert_int_equal(found.n, expected->n);
         for (int i = 0; i < found.n; i++)
-            if (!is_same(k, found.value[i], expected->value[i]))
+            if (memcmp(&found.value[i], &expected->value[i], sizeof(double)))
                 fail_msg(
                     "%s by %s, call %d: %s at state %d after %s: number %d is %.17g, alone %.17g",
                     what, formulation, n, call_names[k], s,
@@ -179,6 +173,40 @@ static void loops(void **state)
           "rcr", "dca", "hdca", "lagrange", "dense");
 }
 
+// Loop clusters find velocities and the elimination all else, where no rows are redundant.
+static void loops_in_space(void **state)
+{
+    (void)state;
+    static const lwt_kind kinds[] = {BALLS, SEVEN_HINGES, HALVES, DELTA, CROSSES, MIXED};
+    static const char *const names[] = {"balls",  "seven hinges", "fixed joints",
+                                        "Deltas", "crosses",      "a mixture"};
+    for (int base = GROUND; base <= FLOATING; base++)
+        for (int i = 0; i < LWI_COUNT(kinds); i++) {
+            uint64_t seed = 7;
+            CHECK(names[i], build_on((lwt_base)base, kinds[i], 1, false, &seed), "rcr");
+        }
+}
+
+// Kinetic energies are the scale of the work of the drive.
+static void driven_loops(void **state)
+{
+    (void)state;
+    uint64_t seed = 7;
+    site s = new_site(&seed, false);
+    const double c[] = {0, 60};
+    const lw_signal fast = lwt_function(
+        s.b,
+        &(lw_function_desc){.type = LW_FUNCTION_POLYNOMIAL, .coefficients = c, .ncoefficient = 2});
+    const lw_body table = blob(&s, 0.5, 0, 0, 3);
+    lwt_add(s.b, &(lw_joint_desc){.type = LW_JOINT_REVOLUTE,
+                                  .body1 = lwt_ground,
+                                  .body2 = table,
+                                  .axis = rotated(&s, 0, 0, 1),
+                                  .coordinate[0].motion = fast});
+    four_bar(&s, table, 2, 5, 0);
+    CHECK("a four-bar on a driven table", lwt_model(s.b), "rcr");
+}
+
 static void trees(void **state)
 {
     (void)state;
@@ -203,9 +231,8 @@ static void segments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loops),
-        cmocka_unit_test(trees),
-        cmocka_unit_test(segments),
+        cmocka_unit_test(loops), cmocka_unit_test(loops_in_space), cmocka_unit_test(driven_loops),
+        cmocka_unit_test(trees), cmocka_unit_test(segments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

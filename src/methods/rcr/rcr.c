@@ -375,12 +375,14 @@ static lw_status factor(lwi_work *work, double t, const double *x)
 }
 
 // d->v at the start of a run with speeds as state, by what evaluates it: clusters need no elimination.  After place.
-static lw_status start_speeds(lwi_work *work, double t, const double *x)
+static lw_status start_speeds(lwi_work *work, double t, const double *x, bool *by_clusters)
 {
     lwi_rcr_work *d = work->data;
+    *by_clusters = false;
     TRY(take_partition(work, t, x));
     if (needs_speeds_only(work) && lwi_rcr_clusters_motion(work, t, x, NULL, d->v, NULL)) {
         d->e.reduced = false; // accelerations at this state eliminate first
+        *by_clusters = true;
         return LW_OK;
     }
     TRY(factor(work, t, x));
@@ -488,6 +490,7 @@ void lwi_rcr_note_solved(lwi_work *work, double t, const double *x)
     memcpy(d->last.dependent, lwi_rcr_choice_of(work)->dependent, (size_t)work->model->tree_nv);
     d->last.t = t;
     d->last.solved = d->last.rows = true;
+    d->last.clusters = false;
 }
 
 // Whether the motion of this state is there, found for something else.
@@ -502,7 +505,9 @@ static bool take_motion(lwi_work *work, double t, const double *x, lwi_rcr_purpo
 static lw_status kinematics_for(lwi_work *work, double t, const double *x, lwi_rcr_purpose what)
 {
     const lwi_rcr_work *d = work->data;
-    if (take_motion(work, t, x, what) && d->last.rows) return LW_OK;
+    // nothing but the scale of the work depends on their round-off
+    const bool same = !d->last.clusters || d->auxiliary.at_work < 0;
+    if (take_motion(work, t, x, what) && d->last.rows && same) return LW_OK;
     TRY(kinematics(work, t, x, true));
     lwi_rcr_note_solved(work, t, x);
     return LW_OK;
@@ -681,12 +686,13 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
     if (!work->resumed) memset(work->discrete, 0, work->ndiscrete); // else the partition is kept
     d->by_dense = false;
     memcpy(d->last.x, x, (size_t)work->layout.nx * sizeof *x);
-    const bool by_clusters = enter_by_clusters(work, snapshot->t, x);
-    if (by_clusters) {
+    const bool without_rows = enter_by_clusters(work, snapshot->t, x);
+    bool by_clusters = without_rows;
+    if (without_rows) {
         lwi_rcr_place_tree(work, snapshot->t, x);
     } else {
         lwi_rcr_place_state(work, snapshot->t, x);
-        const lw_status status = start_speeds(work, snapshot->t, x);
+        const lw_status status = start_speeds(work, snapshot->t, x, &by_clusters);
         if (status == LW_ERR_SINGULAR && work->resumed &&
             !d->momenta) { // speeds are those of the motion
             lwi_auxiliary_store(model, &d->auxiliary, d->tree.joint_q, x);
@@ -705,10 +711,11 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
         memcpy(v, d->v, (size_t)model->tree_nv * sizeof *v);
         memcpy(d->last.x + model->tree_nq, v, (size_t)model->tree_nv * sizeof *v);
         // not where coordinates of cut joints were read again: the rows may depend on them
-        if (by_clusters || (!lwi_rcr_takes_dense_path(d, work->discrete) &&
-                            !memcmp(d->last.x, x, (size_t)work->layout.nx * sizeof *x)))
+        if (without_rows || (!lwi_rcr_takes_dense_path(d, work->discrete) &&
+                             !memcmp(d->last.x, x, (size_t)work->layout.nx * sizeof *x)))
             lwi_rcr_note_solved(work, snapshot->t, x);
-        d->last.rows = !by_clusters;
+        d->last.rows = !without_rows;
+        d->last.clusters = by_clusters;
     }
     d->last.purpose = LWI_RCR_FOR_NONE;
     return LW_OK;
@@ -738,7 +745,8 @@ static lw_status move_by_clusters(lwi_work *work, double t, const double *x, con
     *done = false;
     if (!d->clusters || (accelerates && !d->reactions) || !lwi_rcr_choice_of(work)->made)
         return LW_OK;
-    if (!accelerates && take_motion(work, t, x, LWI_RCR_FOR_VELOCITIES)) {
+    if (!accelerates && take_motion(work, t, x, LWI_RCR_FOR_VELOCITIES) && d->last.clusters) {
+        if (!d->hinges_alone) lwi_rcr_move(work, t, LWI_RCR_READ_CLOSED); // joints as below
         *done = true;
         return LW_OK;
     }

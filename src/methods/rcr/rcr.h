@@ -297,6 +297,7 @@ typedef struct lwi_rcr_work {
         bool
             solved; ///< factors and speeds are those of the state x at t with these dependent speeds
         bool rows;  ///< with the rows and geometry of the elimination
+        bool clusters; ///< speeds are those of the clusters; else they differ by round-off
         lwi_rcr_purpose purpose; ///< of the last call that found or took them
         double t, *x;
         unsigned char *dependent;

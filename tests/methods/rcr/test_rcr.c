@@ -218,8 +218,8 @@ static void motions_are_those_of_absolute_coordinates(void **state)
 }
 
 // Scales, velocities and rows of one state share the factors and speeds of the elimination, with the same bits as alone;
-// none takes its own, and nothing is taken from another state, time or partition, or after rates that use the same
-// memory: those by clusters use it for forces and drives only.
+// none takes its own, and nothing is taken from another state, time or partition, or after calls that use the same
+// memory: rates by clusters use it for forces and drives only, velocities by clusters always.
 static void calls_at_one_state_share_factors(void **state)
 {
     (void)state;
@@ -244,9 +244,10 @@ static void calls_at_one_state_share_factors(void **state)
             r.t = alone.t = i >= LATER ? 1e-9 : 0;
             r.x[0] = alone.x[0] += i == MOVED ? 1e-9 : 0;
             if (i == RATED) lwt_ok(RCR->rates(r.work, r.t, r.x, NULL, g), &r.work->error);
-            const bool apart = d->clusters && lwi_rcr_clusters_count(d->clusters) &&
-                               !model->nforce && !model->driven;
-            const bool takes = i == SCALED || i == AFTER_TWISTS || (i == RATED && apart);
+            const bool clusters = d->clusters && lwi_rcr_clusters_count(d->clusters);
+            const bool apart = clusters && !model->nforce && !model->driven;
+            const bool takes =
+                i == SCALED || (i == AFTER_TWISTS && !clusters) || (i == RATED && apart);
             d->e.min_pivot = 7; // until it is found
             lwt_ok(RCR->observe(r.work, r.t, r.x, NULL, LW_OBSERVE_REACTION, m), &r.work->error);
             if ((d->e.min_pivot == 7) != takes) fail_msg("kind %d, case %d", kind, i);
