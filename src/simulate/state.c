@@ -83,6 +83,8 @@ lw_status lwi_sim_check_finite(lw_sim *sim, const char *what, const double *x, i
 // Sets another state; all history is discarded but the discrete state, which the caller sets.
 static void jump(lw_sim *sim, double time, const double *x)
 {
+    lwi_sim_leave_crossing(sim); // at the time until which the run has followed it
+    sim->crossing.started = false;
     for (int i = 0; i < sim->work->layout.nx; i++) sim->x[i] = x[i]; // x may be NULL for no states
     sim->t = sim->start = time;
     sim->pending = LWI_NEW_STATE;

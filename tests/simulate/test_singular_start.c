@@ -332,6 +332,31 @@ static void inputs_of_the_start_count(void **state)
     lw_model_destroy(model);
 }
 
+// A state that is set at the time of the start, before the first step, is observed, not the start.
+static void another_state_takes_its_place(void **state)
+{
+    (void)state;
+    lw_model *model = parallelogram(1, 1);
+    for (int f = 0; f < LWI_COUNT(formulations); f++) {
+        const lw_observation *o, *set;
+        lw_sim *sim = begin(model, f, "1e-8"), *other = begin(model, f, "1e-8");
+        lwt_ok(lw_sim_step(other, 0.2), lw_sim_error(other));
+        lwt_ok(lw_sim_observe(other, LW_OBSERVE_REACTION, &o), lw_sim_error(other));
+        lw_observation motion = *o;
+        motion.time = 0;
+        lwt_ok(lw_sim_set_motion(sim, &motion), lw_sim_error(sim));
+        lwt_ok(lw_sim_observe(sim, LW_OBSERVE_REACTION, &set), lw_sim_error(sim));
+        for (int b = 1; b <= 3; b++)
+            for (int i = 0; i < 3; i++) {
+                assert_true(fabs(set->position[b][i] - o->position[b][i]) < 1e-9);
+                assert_true(fabs(set->acceleration[b][i] - o->acceleration[b][i]) < 1e-4);
+            }
+        lw_sim_destroy(sim);
+        lw_sim_destroy(other);
+    }
+    lw_model_destroy(model);
+}
+
 // Many rows are lost at once; index3 follows the velocities by its own steps.
 static void rows_of_four_bars_begin_in_a_line(void **state)
 {
@@ -443,6 +468,7 @@ int main(void)
         cmocka_unit_test(both_branches_can_be_chosen),
         cmocka_unit_test(rest_without_a_single_motion_is_refused),
         cmocka_unit_test(inputs_of_the_start_count),
+        cmocka_unit_test(another_state_takes_its_place),
         cmocka_unit_test(rows_of_four_bars_begin_in_a_line),
         cmocka_unit_test(drives_move_out_of_the_line),
         cmocka_unit_test(index3_refuses_the_same),
