@@ -167,9 +167,11 @@ static void measure(const char *path, int turns, double duration)
     lwi_cost_choice choice;
     if (lwi_cost_measure(model, NULL, NULL, NULL, &survey) != LW_OK) stop("no memory");
     lwi_cost_choose(model, &survey, &choice);
-    for (int i = 0; i < n && !survey.rcr_way; i++) // the choice has left it out
-        if (!strcmp(s[i].name, "rcr") && !survey.tree)
-            lwi_rcr_count(s[i].work->data, &survey.features);
+    for (int i = 0; i < n && !survey.rcr_way && !survey.tree; i++) { // the choice has left it out
+        if (strcmp(s[i].name, "rcr") != 0) continue;
+        lwi_rcr_count(s[i].work->data, &survey.features);
+        survey.rcr_way = lwi_rcr_evaluation_name(s[i].work->data);
+    }
     lwi_work_destroy(survey.work);
     const char *before = "{";
 #define X(name) printf("%s\"%s\": %.6g", before, #name, survey.features.name), before = ", ";
