@@ -571,10 +571,10 @@ bool lwi_sim_place_on_path(lw_sim *sim, double t)
     lwi_gauss_keep(g);
     lwi_sim_shift_rows(sim, true);
     const bool closed = !g->own && lwi_gauss_close(g, t, c->y, sim->x);
-    const bool done = closed || lwi_gauss_project(g, t, c->y, sim->inputs, c->y);
+    const bool done = closed || lwi_gauss_project(g, t, c->y, sim->inputs, g->before);
     lwi_sim_shift_rows(sim, false);
     lwi_gauss_restore(g);
-    return closed || (done && enter_moved(sim, c->y, sim->x));
+    return closed || (done && enter_moved(sim, g->before, sim->x));
 }
 
 bool lwi_sim_place_near(lw_sim *sim, double t)

@@ -184,12 +184,26 @@ bool lwi_gauss_enter(lwi_gauss *g, const lwi_snapshot *m, double dt, double *x)
     return status == LW_OK;
 }
 
+// Quaternions of x and their opposites are the same attitudes: those near the ones of the state `from`.
+static void continue_quaternions(const lwi_layout *layout, const double *from, double *x)
+{
+    for (int i = 0; i < layout->nblock; i++) {
+        const lwi_block *block = &layout->block[i];
+        if (block->kind != LWI_QUATERNION) continue;
+        for (int k = block->first; k < block->first + block->n; k += 4)
+            quat_continue(x + k, from + k);
+    }
+}
+
 bool lwi_gauss_project(lwi_gauss *g, double t, const double *x, const double *inputs, double *to)
 {
+    LWI_ASSERT(to != x);
     g->node.t = t;
-    return g->work->formulation->observe(g->work, t, x, inputs, LW_OBSERVE_TWIST, &g->node) ==
-               LW_OK &&
-           lwi_gauss_enter(g, &g->node, 0, to);
+    if (g->work->formulation->observe(g->work, t, x, inputs, LW_OBSERVE_TWIST, &g->node) != LW_OK ||
+        !lwi_gauss_enter(g, &g->node, 0, to))
+        return false;
+    continue_quaternions(&g->work->layout, x, to); // rates at the stages of a step are added
+    return true;
 }
 
 bool lwi_gauss_close(const lwi_gauss *g, double t, const double *x, double *to)
@@ -287,6 +301,7 @@ static bool guess_stages(lwi_gauss *g, const lwi_gauss_rule *rule, lwi_gauss_gue
         double *y = g->before + i * nx, *x = g->stage + i * nx;
         if (guess == LWI_GUESS_MOTION) {
             if (!lwi_gauss_enter(g, m, after, x)) return false;
+            continue_quaternions(&g->work->layout, g->x, x);
             memcpy(y, x, (size_t)nx * sizeof *y);
         } else {
             lwi_gauss_polynomial(g->last, nx, h, rule->c[i], g->x, g->rate, y);
