@@ -136,6 +136,7 @@ void lwi_clusters_queue_all(lwi_clusters *c, bool by_rank)
     scratch *s = c->scratch;
     s->by_rank = by_rank;
     s->nentry = 0;
+    for (int i = 0; i < c->nv; i++) s->counted[i] = s->introduced[i] >= 0;
     for (int i = 0; i < LWI_COUNT(s->head); i++) s->head[i] = -1;
     for (int i = c->nloop - 1; i >= 0; i--) {
         s->done[i] = false;
@@ -144,13 +145,16 @@ void lwi_clusters_queue_all(lwi_clusters *c, bool by_rank)
     }
 }
 
-// Queues the loops that share coordinates with this one.
+// Queues the loops that share coordinates with this one which it has introduced.  All loops of a platform share its own.
 void lwi_clusters_queue_neighbours(lwi_clusters *c, const lwi_cluster_loop *loop)
 {
     const scratch *s = c->scratch;
-    for (int i = 0; i < loop->n; i++)
-        for (int k = s->first[loop->part[i]]; k < s->first[loop->part[i] + 1]; k++)
-            queue_loop(c, s->list[k]);
+    for (int i = 0; i < loop->n; i++) {
+        const int part = loop->part[i], iv = c->parts.part[part].iv;
+        if (s->counted[iv] || s->introduced[iv] < 0) continue;
+        s->counted[iv] = true;
+        for (int k = s->first[part]; k < s->first[part + 1]; k++) queue_loop(c, s->list[k]);
+    }
 }
 
 // ------------------------------------------------------------------------------------- preference

@@ -16,6 +16,7 @@ typedef struct lwi_cluster_queue_entry {
 typedef struct lwi_cluster_scratch {
     int *introduced;   // [nv] cluster that introduces a coordinate; -1: none yet
     int *first, *list; // loops of part p: list[first[p] .. first[p + 1])
+    bool *counted;     // [nv] the counts of its loops know that it is introduced
     bool *done;        // [nloop]
     int *count;        // [nloop] unknown speeds; WAITING: speeds below its branch point are unknown
     lwi_cluster_queue_entry *entry; // stacks by count, with outdated entries
