@@ -197,11 +197,13 @@ static bool list_loops(lwi_clusters *c, scratch *s, lwi_arena *arena)
     s->list = LWI_PUSH(arena, int, total);
     s->counted = LWI_PUSH(arena, bool, c->nv);
     s->done = LWI_PUSH(arena, bool, c->nloop);
+    s->touched = LWI_PUSH(arena, bool, c->nloop);
+    s->changed = LWI_PUSH(arena, lwi_cluster_change, c->nloop);
     s->count = LWI_PUSH(arena, int, c->nloop);
     // an entry for each loop, and for each of its coordinates that becomes known
     s->entry = LWI_PUSH(arena, lwi_cluster_queue_entry, c->nloop + total);
-    if (!s->introduced || !s->first || !s->list || !s->counted || !s->done || !s->count ||
-        !s->entry)
+    if (!s->introduced || !s->first || !s->list || !s->counted || !s->done || !s->touched ||
+        !s->changed || !s->count || !s->entry)
         return false;
     for (int i = 0; i < c->nloop; i++)
         for (int k = 0; k < c->loop[i].n; k++) s->first[c->loop[i].part[k] + 1]++;

@@ -4,6 +4,8 @@
 #include "base/assert.h"
 #include "spatial/rotation.h"
 
+#include <stdlib.h>
+
 typedef lwi_cluster_scratch scratch;
 typedef lwi_cluster_queue_entry entry;
 
@@ -145,15 +147,42 @@ void lwi_clusters_queue_all(lwi_clusters *c, bool by_rank)
     }
 }
 
-// Queues the loops that share coordinates with this one which it has introduced.  All loops of a platform share its own.
+static int by_place(const void *a, const void *b)
+{
+    const lwi_cluster_change *x = a, *y = b;
+    return x->place != y->place ? x->place - y->place : x->loop - y->loop;
+}
+
+// The first part of `loop` that the other one has, too.
+static int shared_place(const lwi_cluster_loop *loop, const lwi_cluster_loop *other)
+{
+    for (int i = 0; i < loop->n; i++)
+        for (int k = 0; k < other->n; k++)
+            if (other->part[k] == loop->part[i]) return i;
+    return loop->n;
+}
+
+// Queues the loops that share coordinates with this one which it has introduced, in the order of its parts.  All loops of a
+// platform share some: they are counted once for each.
 void lwi_clusters_queue_neighbours(lwi_clusters *c, const lwi_cluster_loop *loop)
 {
-    const scratch *s = c->scratch;
+    scratch *s = c->scratch;
+    int n = 0;
     for (int i = 0; i < loop->n; i++) {
         const int part = loop->part[i], iv = c->parts.part[part].iv;
         if (s->counted[iv] || s->introduced[iv] < 0) continue;
         s->counted[iv] = true;
-        for (int k = s->first[part]; k < s->first[part + 1]; k++) queue_loop(c, s->list[k]);
+        for (int k = s->first[part]; k < s->first[part + 1]; k++) {
+            const int other = s->list[k];
+            if (s->touched[other]) continue;
+            s->touched[other] = true;
+            s->changed[n++] = (lwi_cluster_change){shared_place(loop, &c->loop[other]), other};
+        }
+    }
+    qsort(s->changed, (size_t)n, sizeof *s->changed, by_place);
+    for (int i = 0; i < n; i++) {
+        s->touched[s->changed[i].loop] = false;
+        queue_loop(c, s->changed[i].loop);
     }
 }
 

@@ -13,12 +13,18 @@ typedef struct lwi_cluster_queue_entry {
     int loop, count, next;
 } lwi_cluster_queue_entry;
 
+typedef struct lwi_cluster_change {
+    int place, loop; // the first part of the loop closed last that this one has, too
+} lwi_cluster_change;
+
 typedef struct lwi_cluster_scratch {
-    int *introduced;   // [nv] cluster that introduces a coordinate; -1: none yet
-    int *first, *list; // loops of part p: list[first[p] .. first[p + 1])
-    bool *counted;     // [nv] the counts of its loops know that it is introduced
-    bool *done;        // [nloop]
-    int *count;        // [nloop] unknown speeds; WAITING: speeds below its branch point are unknown
+    int *introduced;             // [nv] cluster that introduces a coordinate; -1: none yet
+    int *first, *list;           // loops of part p: list[first[p] .. first[p + 1])
+    bool *counted;               // [nv] the counts of its loops know that it is introduced
+    bool *done;                  // [nloop]
+    bool *touched;               // [nloop] in `changed`
+    lwi_cluster_change *changed; // [nloop] loops of which the count may have changed
+    int *count; // [nloop] unknown speeds; WAITING: speeds below its branch point are unknown
     lwi_cluster_queue_entry *entry; // stacks by count, with outdated entries
     bool by_rank;                   // loops with more unknown speeds than rows determine are last
     int nentry, head[2 * LWI_CLUSTER_LOOP + 2];
