@@ -29,14 +29,21 @@ static void give_back(void *user, void *block)
     free(block);
 }
 
-static lw_model *chain(int n)
+static lw_model *generated(const char *what)
 {
-    char text[128];
+    char text[256];
     const lw_read_desc desc = {.format = "yaml"};
     lw_model *model = NULL;
-    snprintf(text, sizeof text, "linkwork: 1\ngenerate: {chain: {n: %d}}\n", n);
-    assert_int_equal(lw_model_parse(text, strlen(text), "chain", &desc, &model, NULL, NULL), LW_OK);
+    snprintf(text, sizeof text, "linkwork: 1\ngravity: [0, -9.81, 0]\ngenerate: {%s}\n", what);
+    assert_int_equal(lw_model_parse(text, strlen(text), what, &desc, &model, NULL, NULL), LW_OK);
     return model;
+}
+
+static lw_model *chain(int n)
+{
+    char what[64];
+    snprintf(what, sizeof what, "chain: {n: %d}", n);
+    return generated(what);
 }
 
 static lw_options options_of(const char *integrator)
@@ -111,6 +118,38 @@ static void sundials_takes_a_fixed_amount(void **state)
     }
 }
 
+static lw_status take_row(void *user, const lw_observation *o)
+{
+    (void)user, (void)o;
+    return LW_OK;
+}
+
+// Steps of loops, also those that search for singular positions and go across them, take nothing.
+static void steps_across_positions_take_nothing(void **state)
+{
+    static const char *const formulations[] = {"rcr", "dca", "hdca", "dense"};
+    (void)state;
+    lw_model *model = generated("n_four_bar: {n: 8, q: [0.3, 0, 0], qd: [1, 0, 0]}");
+    for (size_t i = 0; i < sizeof formulations / sizeof *formulations; i++) {
+        meter m = {0};
+        const lw_allocator allocator = {take, give_back, &m};
+        lw_options options = options_of("dopri54");
+        const lw_sim_desc desc = {.options = &options, .allocator = &allocator};
+        lw_sim *sim = NULL;
+        lw_error error = {0};
+        assert_int_equal(lw_options_set(&options, "formulation", formulations[i], NULL), LW_OK);
+        assert_int_equal(lw_options_set(&options, "duration", "2", NULL), LW_OK);
+        if (lw_sim_create(model, &desc, &sim, &error) != LW_OK) fail_msg("%s", error.text);
+        const long calls = m.calls;
+        if (lw_sim_run(sim, LW_OBSERVE_POSE, take_row, NULL, NULL, NULL) != LW_OK)
+            fail_msg("%s", lw_sim_error(sim)->text);
+        assert_non_null(strstr(lw_sim_notice(sim), "singular position"));
+        if (m.calls != calls) fail_msg("%s: %ld allocations", formulations[i], m.calls - calls);
+        lw_sim_destroy(sim);
+    }
+    lw_model_destroy(model);
+}
+
 // Each allocation of a simulation fails once: refused with a message, and nothing is left behind.
 static void each_allocation_may_fail(void **state)
 {
@@ -143,6 +182,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(allocator_gives_all),
         cmocka_unit_test(sundials_takes_a_fixed_amount),
+        cmocka_unit_test(steps_across_positions_take_nothing),
         cmocka_unit_test(each_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

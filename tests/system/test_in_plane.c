@@ -149,23 +149,28 @@ static lw_model *linkage(int loops, int seed, bool slides, bool driven, double o
     return lwt_model(b);
 }
 
+// How many motions of a planar model have their pivot from the rows within the plane; the model is destroyed.
+static int count_agreeing(lw_model *model)
+{
+    lwi_arena arena;
+    lwi_system s;
+    lwi_in_plane p;
+    double normal[3];
+    lwi_arena_init(&arena, NULL);
+    assert_true(begin(model, &arena, &s, &p, normal));
+    assert_true(p.plan.nrow < s.nrow / 2);
+    const int within = agree(&s, &p, normal);
+    lwi_arena_free(&arena);
+    lw_model_destroy(model);
+    return within;
+}
+
 static void pivots_of_planar_loops_are_those_of_all_rows(void **state)
 {
     (void)state;
     int within = 0;
-    for (int seed = 0; seed < 60; seed++) {
-        lw_model *model = linkage(1 + seed % 5, seed, seed % 3 == 0, seed % 4 == 0, 0);
-        lwi_arena arena;
-        lwi_system s;
-        lwi_in_plane p;
-        double normal[3];
-        lwi_arena_init(&arena, NULL);
-        assert_true(begin(model, &arena, &s, &p, normal));
-        assert_true(p.plan.nrow < s.nrow / 2);
-        within += agree(&s, &p, normal);
-        lwi_arena_free(&arena);
-        lw_model_destroy(model);
-    }
+    for (int seed = 0; seed < 60; seed++)
+        within += count_agreeing(linkage(1 + seed % 5, seed, seed % 3 == 0, seed % 4 == 0, 0));
     assert_true(within > 900);
 }
 
@@ -188,19 +193,9 @@ static void rows_of_four_bars_and_nets_agree(void **state)
                  {LW_MECHANISM_N_FOUR_BAR, 60, 0},
                  {LW_MECHANISM_NET, 5, 5}};
     int within = 0;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        lw_model *model = mechanism(cases[i].kind, cases[i].n, cases[i].m, 0.3);
-        lwi_arena arena;
-        lwi_system s;
-        lwi_in_plane p;
-        double normal[3];
-        lwi_arena_init(&arena, NULL);
-        assert_true(begin(model, &arena, &s, &p, normal));
-        assert_true(p.plan.nrow < s.nrow / 2);
-        within += agree(&s, &p, normal);
-        lwi_arena_free(&arena);
-        lw_model_destroy(model);
-    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        within += count_agreeing(mechanism(cases[i].kind, cases[i].n, cases[i].m, 0.3));
+    assert_true(within > 10); // all of the row of sixty
 }
 
 // Three cranks of one length under a bar.
