@@ -56,13 +56,7 @@ static lw_model *change_point_on(lw_builder *b, lw_body base, double ground)
     const lw_body A = lwt_rod(b, "crank", 0, 0, x, y, 1),
                   B = lwt_rod(b, "coupler", x, y, tip[0], tip[1], 1),
                   C = lwt_rod(b, "rocker", ground, 0, tip[0], tip[1], 1);
-    lwt_add(b, &(lw_joint_desc){.name = "drive",
-                                .type = LW_JOINT_REVOLUTE,
-                                .body1 = base,
-                                .body2 = A,
-                                .axis = {0, 0, 1},
-                                .has_qd = 1,
-                                .qd = {-5}});
+    lwt_revolute(b, "drive", base, A, 0, 0, -5);
     lwt_joint(b, LW_JOINT_REVOLUTE, "elbow", A, B, x, y);
     lwt_joint(b, LW_JOINT_REVOLUTE, "knee", B, C, tip[0], tip[1]);
     lwt_joint(b, LW_JOINT_REVOLUTE, "heel", base, C, ground, 0);
@@ -157,12 +151,7 @@ static lw_model *slider_crank(double speed)
     at[2].pose.position = (lw_vec3){2 * x, 0, 0};
     const lw_body crank = lwt_body(b, &at[0]), rod = lwt_body(b, &at[1]),
                   slider = lwt_body(b, &at[2]);
-    lwt_add(b, &(lw_joint_desc){.name = "g",
-                                .type = LW_JOINT_REVOLUTE,
-                                .body2 = crank,
-                                .axis = {0, 0, 1},
-                                .has_qd = 1,
-                                .qd = {speed}});
+    lwt_revolute(b, "g", lwt_ground, crank, 0, 0, speed);
     lwt_joint(b, LW_JOINT_REVOLUTE, "a", crank, rod, x, y);
     lwt_joint(b, LW_JOINT_REVOLUTE, "b", rod, slider, 2 * x, 0);
     lwt_add(b, &(lw_joint_desc){.name = "s",
@@ -377,12 +366,9 @@ static void floating_mechanisms_keep_their_energy(void **state)
         lw_model *model = floating_change_point(k * acos(-1) / 4);
         for (int f = 0; f < LWI_COUNT(formulations); f++) {
             lw_sim *sim = simulation(model, formulations[f], "dopri5", "1e-9");
-            const lw_observation *o;
-            lwt_ok(lw_sim_observe(sim, LW_OBSERVE_ENERGY, &o), lw_sim_error(sim));
-            const double before = o->kinetic + o->potential;
+            const double before = lwt_energy(sim);
             lwt_ok(lw_sim_step(sim, 1.5), lw_sim_error(sim));
-            lwt_ok(lw_sim_observe(sim, LW_OBSERVE_ENERGY, &o), lw_sim_error(sim));
-            const double off_by = fabs(o->kinetic + o->potential - before);
+            const double off_by = fabs(lwt_energy(sim) - before);
             if (!(off_by < 1e-5))
                 fail_msg("%s, rotated by %d pi/4: off by %g J", formulations[f], k, off_by);
             lwi_sim_add_warnings(sim);

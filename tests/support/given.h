@@ -24,15 +24,25 @@ static inline lw_model *lwt_yaml(const char *text)
     return model;
 }
 
-/** The model of tests/golden/NAME.yaml. The caller destroys it. */
-static inline lw_model *lwt_golden(const char *name)
+/** The model of a file below tests/. The caller destroys it. */
+static inline lw_model *lwt_test_model(const char *folder, const char *name)
 {
     char path[512];
     lw_model *model;
     lw_error error;
-    snprintf(path, sizeof path, "%s/tests/golden/%s.yaml", LW_SOURCE_DIR, name);
+    snprintf(path, sizeof path, "%s/tests/%s/%s.yaml", LW_SOURCE_DIR, folder, name);
     if (lw_model_read(path, NULL, &model, NULL, &error) != LW_OK) fail_msg("%s", error.text);
     return model;
+}
+
+static inline lw_model *lwt_golden(const char *name)
+{
+    return lwt_test_model("golden", name);
+}
+
+static inline lw_model *lwt_structure(const char *name)
+{
+    return lwt_test_model("models/structure", name);
 }
 
 static inline void lwt_set(lw_options *options, const char *key, const char *value)
@@ -54,5 +64,14 @@ static inline lw_sim *lwt_simulate(const lw_model *model, const char *const *set
     return sim;
 }
 #define LWT_SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/** Of the present state; the observation is lost. */
+static inline double lwt_energy(lw_sim *sim)
+{
+    const lw_observation *o;
+    if (lw_sim_observe(sim, LW_OBSERVE_ENERGY, &o) != LW_OK)
+        fail_msg("%s", lw_sim_error(sim)->text);
+    return o->kinetic + o->potential;
+}
 
 #endif

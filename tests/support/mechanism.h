@@ -99,6 +99,20 @@ static inline lw_joint lwt_joint(lw_builder *b, lw_joint_type type, const char *
                                        .axis2 = {0, 1, 0}});
 }
 
+/** A revolute joint at (x, y, 0) with axis z and a speed; one of 0 is not specified. */
+static inline void lwt_revolute(lw_builder *b, const char *name, lw_body body1, lw_body body2,
+                                double x, double y, double speed)
+{
+    lwt_add(b, &(lw_joint_desc){.name = name,
+                                .type = LW_JOINT_REVOLUTE,
+                                .body1 = body1,
+                                .body2 = body2,
+                                .at = {x, y, 0},
+                                .axis = {0, 0, 1},
+                                .has_qd = speed != 0,
+                                .qd = {speed}});
+}
+
 /** lwt_spring, lwt_wrench, ...: add one element as described. */
 #define LWT_ADDER(kind)                                                                            \
     static inline void lwt_##kind(lw_builder *b, const lw_##kind##_desc *desc)                     \
