@@ -285,8 +285,9 @@ static void move_nearby(lw_sim *sim, const lwi_snapshot *m)
     sim->monitor.largest = fmax(sim->monitor.largest, best * best);
 }
 
-// The state of the run := that of the step away from the start along m.
-static bool leave(lw_sim *sim, const lwi_snapshot *m)
+// The path along m, and the state of the run at its begin.  Formulations choose ranks and independent coordinates at a motion near the
+// start, for which the state is entered there first.
+static bool enter_path(lw_sim *sim, const lwi_snapshot *m)
 {
     lwi_crossing *c = &sim->crossing;
     lwi_gauss *g = &sim->passage.gauss;
@@ -305,13 +306,26 @@ static bool leave(lw_sim *sim, const lwi_snapshot *m)
     c->nearest = fmin(time_to(p, &nearest), 0.25 * piece->h);
     c->farthest = fmax(2 * c->nearest, fmin(time_to(p, &farthest), piece->h));
     c->aside = !lwi_sim_place_on_path(sim, c->begin);
-    if (c->aside && !lwi_sim_place_near(sim, c->begin)) {
-        c->best.npassed = 0;
-        lwi_sim_leave_crossing(sim);
-        return false;
+    if (!c->aside || lwi_sim_place_near(sim, c->begin)) return true;
+    c->best.npassed = 0;
+    lwi_sim_leave_crossing(sim);
+    return false;
+}
+
+// The state of the run := that of the step away from the start along m.  false: there is none, and the state is as it was.
+static bool leave(lw_sim *sim, const lwi_snapshot *m)
+{
+    lwi_work *work = sim->work;
+    const size_t bytes = (size_t)work->layout.nx * sizeof *sim->x;
+    memcpy(sim->scratch, sim->x, bytes);
+    if (work->ndiscrete) memcpy(sim->spare, work->discrete, work->ndiscrete);
+    if (enter_path(sim, m)) {
+        lwi_crossing_take_passed(sim);
+        return true;
     }
-    lwi_crossing_take_passed(sim);
-    return true;
+    memcpy(sim->x, sim->scratch, bytes);
+    if (work->ndiscrete) memcpy(work->discrete, sim->spare, work->ndiscrete);
+    return false;
 }
 
 // The direction of the branch: the start with its velocities, or with accelerations in their place; false: there is none.

@@ -332,6 +332,26 @@ static void inputs_of_the_start_count(void **state)
     lw_model_destroy(model);
 }
 
+// With an input of which rates overflow no path leads away: the state is the start as it was.
+static void a_start_without_a_path_is_kept(void **state)
+{
+    enum { MOST = 64 };
+    (void)state;
+    lw_model *model = parallelogram_of(1, 1, 1, true);
+    for (int f = 0; f < LWI_COUNT(formulations); f++) {
+        double before[MOST];
+        lw_sim *sim = begin(model, f, "1e-8");
+        assert_in_range(sim->work->layout.nx, 1, MOST);
+        const size_t bytes = (size_t)sim->work->layout.nx * sizeof *sim->x;
+        memcpy(before, sim->x, bytes);
+        lwt_ok(lw_sim_set_input(sim, 0, 1e300), lw_sim_error(sim));
+        assert_false(lwi_sim_leave_singular_again(sim));
+        assert_memory_equal(sim->x, before, bytes);
+        lw_sim_destroy(sim);
+    }
+    lw_model_destroy(model);
+}
+
 // A state that is set at the time of the start, before the first step, is observed, not the start.
 static void another_state_takes_its_place(void **state)
 {
@@ -468,6 +488,7 @@ int main(void)
         cmocka_unit_test(both_branches_can_be_chosen),
         cmocka_unit_test(rest_without_a_single_motion_is_refused),
         cmocka_unit_test(inputs_of_the_start_count),
+        cmocka_unit_test(a_start_without_a_path_is_kept),
         cmocka_unit_test(another_state_takes_its_place),
         cmocka_unit_test(rows_of_four_bars_begin_in_a_line),
         cmocka_unit_test(drives_move_out_of_the_line),
