@@ -29,6 +29,8 @@
 #define NEAREST 1.5
 #define FARTHEST 4
 enum { NODES = LWI_PASSAGE_NODES };
+// States on the path away from a start at a position.
+enum { START_NODES = 10, MAX_NODES = START_NODES };
 // Motion, in radians or lengths of the mechanism, over which the change of the sine is measured, and the largest one
 // to the last state.
 #define TRIAL 0.05
@@ -160,43 +162,71 @@ static bool find_nodes(lw_sim *sim, lw_observe level, const lwi_snapshot *m, dou
     return observe_node(sim, level, NODES - 1, m->t + last, g->x);
 }
 
+// The state of the path that the run follows at time t.
+static bool observe_on_path(lw_sim *sim, lw_observe level, int node, double t)
+{
+    const lwi_crossing *c = &sim->crossing;
+    lwi_gauss *g = &sim->passage.gauss;
+    const lwi_crossing_piece *piece = &c->best.piece[c->best.npiece - 1];
+    lwi_gauss_polynomial(&g->rule6, g->work->layout.nx, piece->h, (t - piece->t) / piece->h,
+                         piece->x0, piece->rate, c->y);
+    return lwi_gauss_satisfy(g, t, c->y, sim->inputs, g->x) &&
+           observe_node(sim, level, node, t, g->x);
+}
+
 // The same on the path of a step across, if it has all states.
 static bool find_nodes_on_path(lw_sim *sim, lw_observe level, double t, double first, double last,
                                double dt[NODES])
 {
     const lwi_crossing *c = &sim->crossing;
-    lwi_gauss *g = &sim->passage.gauss;
-    const lwi_gauss_rule *rule = &g->rule4;
+    const lwi_gauss_rule *rule = &sim->passage.gauss.rule4;
     if (!c->active || !(c->end > -INFINITY)) return false;
     const lwi_crossing_piece *piece = &c->best.piece[c->best.npiece - 1];
     if (t + fmin(first, last) < piece->t || t + fmax(first, last) > c->end) return false;
     dt[0] = first, dt[NODES - 1] = last;
     for (int i = 0; i < NODES - 2; i++) dt[1 + i] = first + rule->c[i] * (last - first);
-    for (int i = 0; i < NODES; i++) {
-        const double at = t + dt[i];
-        lwi_gauss_polynomial(&g->rule6, g->work->layout.nx, piece->h, (at - piece->t) / piece->h,
-                             piece->x0, piece->rate, c->y);
-        if (!lwi_gauss_satisfy(g, at, c->y, sim->inputs, g->x) ||
-            !observe_node(sim, level, i, at, g->x))
-            return false;
-    }
+    for (int i = 0; i < NODES; i++)
+        if (!observe_on_path(sim, level, i, t + dt[i])) return false;
     return true;
+}
+
+// At the nodes of both rules of the path away from the start: these keep away from all positions.
+static bool find_nodes_of_start(lw_sim *sim, lw_observe level, double dt[START_NODES])
+{
+    const lwi_crossing *c = &sim->crossing;
+    const lwi_gauss *g = &sim->passage.gauss;
+    const lwi_gauss_rule *rules[] = {&g->rule6, &g->rule4};
+    int n = 0;
+    for (int r = 0; r < LWI_COUNT(rules); r++)
+        for (int i = 0; i < rules[r]->stages; i++, n++) {
+            dt[n] = rules[r]->c[i] * (c->end - c->begin);
+            if (!observe_on_path(sim, level, n, c->begin + dt[n])) return false;
+        }
+    LWI_ASSERT(n == START_NODES);
+    return true;
+}
+
+// Of the values at n nodes in that of the polynomial at `at`.
+static void find_weights(int n, const double *dt, double at, double *weight)
+{
+    for (int i = 0; i < n; i++) {
+        weight[i] = 1;
+        for (int k = 0; k < n; k++)
+            if (k != i) weight[i] *= (dt[k] - at) / (dt[k] - dt[i]);
+    }
 }
 
 // Whether a reaction grows as c / x with the distance x [s] from the position: c is the value at x = 0 of the polynomial
 // through x times the reaction.
-static bool grows(const lwi_passage *p, const lw_model *model, double position,
-                  const double dt[NODES])
+static bool grows(const lwi_passage *p, const lw_model *model, double position, int n,
+                  const double *dt)
 {
-    double weight[NODES], pole = 0, size = 0;
-    for (int i = 0; i < NODES; i++) {
-        weight[i] = dt[i] - position;
-        for (int k = 0; k < NODES; k++)
-            if (k != i) weight[i] *= (dt[k] - position) / (dt[k] - dt[i]);
-    }
+    double weight[MAX_NODES], pole = 0, size = 0;
+    find_weights(n, dt, position, weight);
+    for (int i = 0; i < n; i++) weight[i] *= dt[i] - position;
     for (int c = p->nvalue - 6 * model->njoint; c < p->nvalue; c++) {
         double sum = 0;
-        for (int i = 0; i < NODES; i++) {
+        for (int i = 0; i < n; i++) {
             const double value = p->value[(size_t)i * (size_t)p->nvalue + (size_t)c];
             sum += weight[i] * value;
             size = fmax(size, fabs(value));
@@ -209,7 +239,8 @@ static bool grows(const lwi_passage *p, const lw_model *model, double position,
 typedef struct polynomial {
     const double *value; // of the first node, at the component that is next
     size_t stride;       // to the next node
-    double weight[NODES];
+    int n;
+    double weight[MAX_NODES];
 } polynomial;
 
 static void evaluate(void *user, double *values, int n)
@@ -217,22 +248,18 @@ static void evaluate(void *user, double *values, int n)
     polynomial *f = user;
     for (int c = 0; c < n; c++) {
         double sum = 0;
-        for (int i = 0; i < NODES; i++) sum += f->weight[i] * f->value[(size_t)i * f->stride];
+        for (int i = 0; i < f->n; i++) sum += f->weight[i] * f->value[(size_t)i * f->stride];
         values[c] = sum;
         f->value++;
     }
 }
 
 // Values of m := the polynomial through the nodes, at dt = 0.
-static void extrapolate(const lwi_passage *p, const lw_model *model, lw_observe level,
-                        const double dt[NODES], lwi_snapshot *m)
+static void extrapolate(const lwi_passage *p, const lw_model *model, lw_observe level, int n,
+                        const double *dt, lwi_snapshot *m)
 {
-    polynomial f = {.value = p->value, .stride = (size_t)p->nvalue};
-    for (int i = 0; i < NODES; i++) {
-        f.weight[i] = 1;
-        for (int k = 0; k < NODES; k++)
-            if (k != i) f.weight[i] *= dt[k] / (dt[k] - dt[i]);
-    }
+    polynomial f = {.value = p->value, .stride = (size_t)p->nvalue, .n = n};
+    find_weights(n, dt, 0, f.weight);
     visit(p, model, level, m, evaluate, &f);
 }
 
@@ -268,8 +295,9 @@ static bool continue_values(lw_sim *sim, lw_observe level, lwi_snapshot *m, doub
     if (!find_nodes_on_path(sim, level, m->t, first, last, dt) &&
         !find_nodes(sim, level, m, first, last, dt))
         return false;
-    if (level >= LW_OBSERVE_REACTION && grows(p, sim->model, -sine / slope, dt)) return false;
-    extrapolate(p, sim->model, level, dt, m);
+    if (level >= LW_OBSERVE_REACTION && grows(p, sim->model, -sine / slope, NODES, dt))
+        return false;
+    extrapolate(p, sim->model, level, NODES, dt, m);
     return true;
 }
 
@@ -278,9 +306,9 @@ static bool allocate(lw_sim *sim)
 {
     const lw_model *model = sim->model;
     lwi_passage *p = &sim->passage;
+    const size_t n = sim->crossing.start.r ? START_NODES : NODES;
     p->nvalue = (p->accelerations ? 6 * model->nbody + model->nv : 0) + 6 * model->njoint;
-    if (!p->value)
-        p->value = lwi_arena_push(&sim->arena, NODES * (size_t)p->nvalue, sizeof *p->value);
+    if (!p->value) p->value = lwi_arena_push(&sim->arena, n * (size_t)p->nvalue, sizeof *p->value);
     return p->value != NULL;
 }
 
@@ -310,20 +338,21 @@ bool lwi_sim_continue_values(lw_sim *sim, lw_observe level, lwi_snapshot *m)
 
 bool lwi_sim_continue_start(lw_sim *sim, lw_observe level, lwi_snapshot *m)
 {
-    const lwi_crossing *c = &sim->crossing;
     lwi_passage *p = &sim->passage;
-    double dt[NODES];
+    double dt[START_NODES];
     p->accelerations = true;
     if (!allocate(sim)) return false;
     lwi_gauss_keep(&p->gauss);
-    const bool done = find_nodes_on_path(sim, level, m->t, c->nearest, c->farthest, dt);
+    const bool done = find_nodes_of_start(sim, level, dt);
     lwi_gauss_restore(&p->gauss);
     if (!done) return false;
-    const bool reactions = level >= LW_OBSERVE_REACTION && !grows(p, sim->model, 0, dt);
-    extrapolate(p, sim->model, reactions ? level : LW_OBSERVE_ACCELERATION, dt, m);
-    // those that grow have no value at the position: as at the nearest state
+    const bool reactions =
+        level >= LW_OBSERVE_REACTION && !grows(p, sim->model, 0, START_NODES, dt);
+    extrapolate(p, sim->model, reactions ? level : LW_OBSERVE_ACCELERATION, START_NODES, dt, m);
+    // those that grow have no value at the position: as those 0.05 rad away
+    const int nearby = sim->crossing.from_rest ? 2 : 1;
     if (level >= LW_OBSERVE_REACTION && !reactions)
-        memcpy(m->reaction, p->value + p->nvalue - 6 * sim->model->njoint,
+        memcpy(m->reaction, p->value + (nearby + 1) * p->nvalue - 6 * sim->model->njoint,
                (size_t)sim->model->njoint * sizeof *m->reaction);
     return true;
 }

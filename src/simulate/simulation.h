@@ -231,10 +231,9 @@ typedef struct lwi_crossing {
     lwi_snapshot direction;       ///< the same with velocities along the branch
     bool from_rest;               ///< these are accelerations
     bool started;                 ///< the path begins at `start`
-    double nearest, farthest;  ///< times after it from which its accelerations and reactions follow
-    const lwi_snapshot *first; ///< the motion at which paths begin; NULL: `at`
-    int start_edge;            ///< with the smallest pivot
-    double start_pivot;        ///< that
+    const lwi_snapshot *first;    ///< the motion at which paths begin; NULL: `at`
+    int start_edge;               ///< with the smallest pivot
+    double start_pivot;           ///< that
     bool begins, aside; ///< some loops start at a position; the state there is a little later
     double found;       ///< a position away from the middle of an attempt; -INFINITY: none
 } lwi_crossing;

@@ -29,9 +29,6 @@
 // Motions, in radians or lengths of the mechanism: to the one at which formulations begin, and the longest step away.
 #define NEARBY 0.1
 #define AWAY 0.3
-// The same to the first and the last state from which accelerations and reactions at the start follow.
-#define NEAREST 0.04
-#define FARTHEST 0.16
 // Part of the motion until it reverses.
 #define BEFORE_REVERSAL 0.75
 // Part of the accelerations of free bodies below which the mechanism is in equilibrium.
@@ -292,7 +289,6 @@ static bool enter_path(lw_sim *sim, const lwi_snapshot *m)
     lwi_crossing *c = &sim->crossing;
     lwi_gauss *g = &sim->passage.gauss;
     const lwi_crossing_piece *piece = &c->best.piece[0];
-    double nearest = NEAREST, farthest = FARTHEST;
     move_nearby(sim, m);
     if (sim->work->formulation->enter(sim->work, &g->moved, sim->x) != LW_OK) return false;
     if (g->own) g->work->mode = sim->work->mode;
@@ -303,8 +299,6 @@ static bool enter_path(lw_sim *sim, const lwi_snapshot *m)
     if (!found) return false;
     c->begin = piece->t, c->end = piece->t + piece->h;
     c->started = true;
-    c->nearest = fmin(time_to(p, &nearest), 0.25 * piece->h);
-    c->farthest = fmax(2 * c->nearest, fmin(time_to(p, &farthest), piece->h));
     c->aside = !lwi_sim_place_on_path(sim, c->begin);
     if (!c->aside || lwi_sim_place_near(sim, c->begin)) return true;
     c->best.npassed = 0;
