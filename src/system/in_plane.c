@@ -39,6 +39,17 @@ static bool is_flat(const lwi_system *s, int j, int axis, const lwi_closure *c)
     return true;
 }
 
+// Whether the wrenches of these rows are forces at P2 along axes of F1.
+static bool has_forces_alone(const lwi_joint *joint, unsigned rows)
+{
+    if (joint->mount.present || joint->ndriven || joint->body1 == joint->body2 ||
+        !lwi_joint_has_simple_rows(joint->type))
+        return false;
+    for (int k = 0; k < joint->type->nc; k++)
+        if (rows >> k & 1 && joint->type->row[k].kind == LWI_ROW_AXES) return false;
+    return true;
+}
+
 // The rows of each edge within the plane, and how many; which rows are across.  false: an edge has none within, or they meet
 // those across.
 static bool split_rows(const lwi_system *s, const signed char *axis, lwi_in_plane *p, int *count)
@@ -55,6 +66,7 @@ static bool split_rows(const lwi_system *s, const signed char *axis, lwi_in_plan
         if (count[e] == 0) return false;
         lwi_joint_closure_of_rows(s->model, j, 0, &s->motion, p->rows[e], &c);
         if (!is_flat(s, j, axis[j], &c)) return false;
+        p->forces[e] = has_forces_alone(&s->model->joint[j], p->rows[e]);
     }
     return true;
 }
@@ -64,8 +76,9 @@ static lw_status create(const lwi_system *s, const signed char *axis, int *count
 {
     lwi_elim *elim;
     p->rows = LWI_PUSH(arena, unsigned, s->nedge);
+    p->forces = LWI_PUSH(arena, bool, s->nedge);
     p->across = LWI_PUSH(arena, bool, s->plan.nrow);
-    if (!p->rows || !p->across) return LW_ERR_MEMORY;
+    if (!p->rows || !p->forces || !p->across) return LW_ERR_MEMORY;
     if (!split_rows(s, axis, p, count)) return LW_OK;
     TRY(lwi_plan_with_rows(&s->plan, count, arena, &p->plan));
     TRY(lwi_elim_create(&p->plan, arena, &elim));
@@ -94,14 +107,50 @@ lw_status lwi_in_plane_create(const lwi_system *s, lwi_arena *arena, lwi_in_plan
     return status;
 }
 
+// J and G of one row on one body: the force f at `arm` from its mass centre.
+static inline void put_force(const double f[3], const double arm[3], double ang, double J[6],
+                             double G[6])
+{
+    double n[3];
+    v3_cross(n, arm, f);
+    for (int i = 0; i < 3; i++) J[i] = G[i] = f[i], J[3 + i] = n[i], G[3 + i] = ang * n[i];
+}
+
+// J and G of an edge with forces alone: those of lwi_joint_closure_of_rows.
+static void place_forces(const lwi_system *s, const lwi_joint *joint, unsigned rows, double ang,
+                         double (*J)[6], double (*G)[6])
+{
+    const lwi_motion *m = &s->motion;
+    const int body1 = joint->body1, body2 = joint->body2, second = body1 ? 6 : 0;
+    double arm1[3], arm2[3], P2[3];
+    m3_mul_v(P2, m->R[body2], joint->r2);
+    v3_add(P2, m->r[body2], P2);
+    v3_sub(arm1, P2, m->r[body1]);
+    v3_sub(arm2, P2, m->r[body2]);
+    for (int k = 0; rows; k++, rows >>= 1) {
+        if (!(rows & 1)) continue;
+        const double *own = joint->R1 + joint->type->row[k].i;
+        double f[3], back[3];
+        m3_mul_v(f, m->R[body1], (const double[3]){own[0], own[3], own[6]});
+        v3_scale(back, -1, f);
+        if (body1) put_force(back, arm1, ang, *J, *G);
+        if (body2) put_force(f, arm2, ang, J[second], G[second]);
+        J++, G++;
+    }
+}
+
 // J and G of an edge.
 static void place_edge(const lwi_in_plane *p, const lwi_system *s, int e, double t)
 {
     const double ang = 1 / (s->length * s->length);
-    lwi_closure c;
-    lwi_joint_closure_of_rows(s->model, s->edge_joint[e], t, &s->motion, p->rows[e], &c);
     double(*J)[6] = lwi_elim_J(p->elim) + 6 * p->plan.slot[e];
     double(*G)[6] = lwi_elim_G(p->elim) + 6 * p->plan.slot[e];
+    if (p->forces[e]) {
+        place_forces(s, &s->model->joint[s->edge_joint[e]], p->rows[e], ang, J, G);
+        return;
+    }
+    lwi_closure c;
+    lwi_joint_closure_of_rows(s->model, s->edge_joint[e], t, &s->motion, p->rows[e], &c);
     for (int i = 0; i < c.nbody; i++, J += 6, G += 6)
         for (int k = 0; k < c.n; k++) {
             v6_copy(J[k], c.J[i][k]);

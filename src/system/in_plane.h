@@ -8,6 +8,7 @@ typedef struct lwi_in_plane {
     lwi_elim *elim;      ///< of the rows within the plane; NULL: the mechanism does not move in one
     lwi_plan plan;       ///< that of the system for these rows
     unsigned *rows;      ///< [nedge] rows of the joint within the plane, a bit each
+    bool *forces;        ///< [nedge] these put nothing but forces on the bodies
     bool *across;        ///< [plan.nrow of the system] rows across the plane
     double across_pivot; ///< smallest of these in the last pass of all rows
     double last;         ///< smallest pivot of the last pass
