@@ -83,7 +83,15 @@ typedef struct lwi_observe_kernels {
     void (*energies)(const lw_model *model, const lwi_snapshot *snapshot, int first, int count,
                      lwi_body_sums *sums);
     bool (*finite)(const double *x, int n); ///< are they all?
-    lwi_link_kernels links;                 ///< NULL in builds of one lane
+    // NULL in builds of one lane
+    lwi_link_kernels links;
+    /** Copies `count` entries of n numbers, from_step apart, to places to_step apart; they do not overlap.
+     *  @return false: not for this n and from_step */
+    bool (*copy)(const double *from, ptrdiff_t from_step, double *to, ptrdiff_t to_step, int n,
+                 int count);
+    /** The same of quaternions, with the sign that is nearest to the one in `to` before. */
+    void (*continue_quaternions)(const double *from, ptrdiff_t from_step, double *to,
+                                 ptrdiff_t to_step, int count);
 } lwi_observe_kernels;
 
 /** The kernels of a width: 1, 4, 8, or 0 for the widest; NULL if the processor does not support it. */

@@ -630,23 +630,25 @@ static void observe_joint(const observation *of, int k)
 static void observe_joints(void *user, int first, int end)
 {
     const observation *of = user;
-    lwi_snapshot *to = of->snapshot;
+    const lw_model *model = of->model;
+    const lwi_link *link = of->work->link;
+    const double *v = of->v, *vdot = of->accelerations ? of->vdot : NULL;
+    double *q = of->snapshot->q, *qd = of->snapshot->qd, *qdd = of->snapshot->qdd;
     for (int k = first; k < end; k++) {
-        const lwi_node *node = &of->model->node[k];
+        const lwi_node *node = &model->node[k];
+        const int nv = node->nv;
         if (node->joint < 0) continue;
-        if (node->nq != node->nv || node->nv == 0 || node->nv > 2 || node->driven) {
+        if (node->nq != nv || nv == 0 || nv > 2 || node->driven) {
             observe_joint(of, k);
             continue;
         }
-        const lwi_joint *joint = &of->model->joint[node->joint];
-        const double *q = of->work->link[k].q, *v = of->v + node->iv;
-        to->q[joint->iq] = q[0];
-        to->qd[joint->iv] = v[0];
-        if (of->accelerations) to->qdd[joint->iv] = of->vdot[node->iv];
-        if (node->nv == 1) continue;
-        to->q[joint->iq + 1] = q[1];
-        to->qd[joint->iv + 1] = v[1];
-        if (of->accelerations) to->qdd[joint->iv + 1] = of->vdot[node->iv + 1];
+        const lwi_joint *joint = &model->joint[node->joint];
+        const int iq = joint->iq, iv = joint->iv, own = node->iv;
+        for (int i = 0; i < nv; i++) {
+            q[iq + i] = link[k].q[i];
+            qd[iv + i] = v[own + i];
+            if (vdot) qdd[iv + i] = vdot[own + i];
+        }
     }
 }
 
@@ -750,14 +752,25 @@ static void take_reactions(void *user, int first, int end)
 {
     const observation *of = user;
     const lw_model *model = of->model;
-    const bool plain = of->kernels && model->nforce + model->nrotor == 0;
-    if (plain) take_plain_reactions(of, first, end);
-    for (int k = first; k < end; k++) {
-        const int joint = model->node[k].joint;
-        if (joint < 0) continue;
-        lwi_snapshot_set_undetermined(of->snapshot, joint, 0);
-        if (!plain) take_reaction(of, k);
+    if (of->kernels && model->nforce + model->nrotor == 0) {
+        take_plain_reactions(of, first, end);
+        return;
     }
+    for (int k = first; k < end; k++)
+        if (model->node[k].joint >= 0) take_reaction(of, k);
+}
+
+// Reactions of trees are unique; of other joints the caller knows it.
+static void set_unique(const lw_model *model, lwi_snapshot *snapshot)
+{
+    if (model->nloop == 0 && model->nmerged == 0) {
+        memset(snapshot->undetermined, 0, (size_t)model->njoint);
+        memset(snapshot->unique, 1, (size_t)model->njoint);
+        return;
+    }
+    for (int k = 0; k < model->nnode; k++)
+        if (model->node[k].joint >= 0)
+            lwi_snapshot_set_undetermined(snapshot, model->node[k].joint, 0);
 }
 
 void lwi_tree_take_reactions(const lw_model *model, lwi_tree_work *work, const double *vdot,
@@ -766,6 +779,7 @@ void lwi_tree_take_reactions(const lw_model *model, lwi_tree_work *work, const d
     observation of = {
         .model = model, .work = work, .kernels = lwi_observe_kernels_of(0), .snapshot = snapshot};
     if (model->nrotor > 0) rotor_efforts(model, work, vdot);
+    set_unique(model, snapshot);
     lwi_pool_for(work->pool, model->nnode, take_reactions, &of);
 }
 

@@ -106,18 +106,23 @@ void lwi_cut_state_observe_joints(lwi_cut *cut, const lwi_tree_work *tree, doubl
     const lwi_motion motion = lwi_cut_motion(tree);
     const lwi_observe_kernels *kernels = lwi_observe_kernels_of(0);
     int waiting[LWI_LANES], n = 0; // hinges for the lanes
-    if (level >= LW_OBSERVE_ACCELERATION) accelerations_of_bodies(cut, tree);
+    const bool accelerates = level >= LW_OBSERVE_ACCELERATION;
+    if (accelerates) accelerations_of_bodies(cut, tree);
     for (int i = 0; i < model->nloop; i++) {
         const lwi_joint *joint = &model->joint[model->loop[i]];
+        if (accelerates && kernels && is_closed_hinge(cut, joint)) {
+            snapshot->q[joint->iq] = tree->joint_q[joint->iq];
+            snapshot->qd[joint->iv] = tree->joint_qd[joint->iv];
+            waiting[n++] = model->loop[i];
+            if (n == kernels->width) take_hinge_rates(cut, tree, kernels, waiting, &n, snapshot);
+            continue;
+        }
         for (int k = joint->iq; k < joint->iq + joint->type->nq; k++)
             snapshot->q[k] = tree->joint_q[k];
         for (int k = joint->iv; level >= LW_OBSERVE_TWIST && k < joint->iv + joint->type->nv; k++)
             snapshot->qd[k] = tree->joint_qd[k];
-        if (level < LW_OBSERVE_ACCELERATION) continue;
-        if (is_closed_hinge(cut, joint) && kernels) {
-            waiting[n++] = model->loop[i];
-            if (n == kernels->width) take_hinge_rates(cut, tree, kernels, waiting, &n, snapshot);
-        } else if (is_closed_hinge(cut, joint))
+        if (!accelerates) continue;
+        if (is_closed_hinge(cut, joint))
             snapshot->qdd[joint->iv] = lwi_joint_hinge_acceleration(model, model->loop[i], &motion,
                                                                     (const double(*)[3])cut->al);
         else

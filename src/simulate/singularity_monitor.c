@@ -586,12 +586,14 @@ double lwi_sine_at(lwi_monitor *monitor, const lwi_snapshot *m)
 
 double lwi_sine_rate(const lwi_system *s, const lwi_snapshot *m)
 {
-    double largest = 0;
+    double shift = 0, turn = 0; // squares of the largest ones
     for (int k = 0; k < s->model->nnode; k++) {
         const int b = s->model->node[k].body;
-        largest = fmax(largest, fmax(v3_norm(m->v[b]) / s->length, v3_norm(m->w[b])));
+        const double speed = v3_dot(m->v[b], m->v[b]), rate = v3_dot(m->w[b], m->w[b]);
+        shift = speed > shift ? speed : shift;
+        turn = rate > turn ? rate : turn;
     }
-    return largest;
+    return fmax(sqrt(shift) / s->length, sqrt(turn));
 }
 
 void lwi_sine_take(const lwi_system *s, const lwi_snapshot *m, double sine, lwi_sine *to)

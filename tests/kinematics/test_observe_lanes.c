@@ -180,6 +180,64 @@ static void numbers_that_are_not_finite_are_found(void **state)
     }
 }
 
+// Entries [count][n] that lie `step` apart, in memory that ends with the last one.
+static double *entries(int n, int step, int count)
+{
+    const size_t size = (size_t)((count - 1) * step + n);
+    double *x = malloc(size * sizeof *x);
+    assert_non_null(x);
+    for (size_t i = 0; i < size; i++) x[i] = (double)i - 7.5;
+    return x;
+}
+
+// Copies of entries: all of their numbers, nothing beside them, nothing read behind them.
+static void entries_are_copied_and_nothing_beside(void **state)
+{
+    (void)state;
+    enum { ROOM = 200, TO = 9 };
+    int copied = 0;
+    const lwi_observe_kernels *widest = lwi_observe_kernels_of(0);
+    for (int width = 1; width <= LWI_LANES; width *= 2) {
+        const lwi_observe_kernels *kernels = lwi_observe_kernels_of(width);
+        for (int n = 1; kernels && kernels->copy && n <= 8; n++)
+            for (int step = n; step <= n + 3; step++)
+                for (int count = 1; count <= 11; count++) {
+                    double row[ROOM], *from = entries(n, step, count);
+                    for (int i = 0; i < ROOM; i++) row[i] = i + 0.25;
+                    const bool done = kernels->copy(from, step, row, TO, n, count);
+                    for (int i = 0; i < ROOM; i++) {
+                        const bool inside = done && i / TO < count && i % TO < n;
+                        assert_true(row[i] == (inside ? from[i / TO * step + i % TO] : i + 0.25));
+                    }
+                    copied += done;
+                    free(from);
+                }
+    }
+    assert_true(copied > 0 || !widest || !widest->copy);
+}
+
+// Quaternions in a row keep the sign that is nearest to the row before.
+static void quaternions_of_rows_keep_their_sign(void **state)
+{
+    (void)state;
+    enum { COUNT = 9, TO = 7 };
+    for (int width = 1; width <= LWI_LANES; width *= 2) {
+        const lwi_observe_kernels *kernels = lwi_observe_kernels_of(width);
+        double *from = entries(4, 4, COUNT), row[COUNT * TO], before[COUNT * TO];
+        for (int i = 0; i < COUNT * TO; i++) row[i] = before[i] = i % 5 - 2;
+        if (kernels && kernels->continue_quaternions)
+            kernels->continue_quaternions(from, 4, row, TO, COUNT);
+        for (int i = 0; kernels && kernels->continue_quaternions && i < COUNT; i++) {
+            double q[4];
+            memcpy(q, from + 4 * i, sizeof q);
+            quat_continue(q, before + TO * i);
+            assert_memory_equal(row + TO * i, q, sizeof q);
+            assert_memory_equal(row + TO * i + 4, before + TO * i + 4, (TO - 4) * sizeof *q);
+        }
+        free(from);
+    }
+}
+
 // World frames, velocities and sums of wrenches by rows: those of their definitions, of all bits.
 static void links_by_rows_change_no_bit(void **state)
 {
@@ -248,7 +306,7 @@ static void sums_and_reactions_in_lanes_change_no_bit(void **state)
 {
     (void)state;
     int found[2] = {0};
-    LWT_FOR_TREES(c, 40, 0)
+    LWT_FOR_TREES(c, 40, LWT_REVERSED)
     {
         const lw_model *model = c.model;
         lwi_arena arena;
@@ -297,7 +355,8 @@ static void sums_and_reactions_in_lanes_change_no_bit(void **state)
         }
         lwi_arena_free(&arena);
     }
-    assert_true(!lwi_observe_kernels_of(4) || (found[0] && found[1]));
+    assert_true(found[1] > 0);
+    if (lwi_observe_kernels_of(4) || lwi_observe_kernels_of(8)) assert_true(found[0] > 0);
 }
 
 // Angles, speeds and their rates of hinges in lanes, as if they closed loops: those of one joint, of all bits.
@@ -355,6 +414,8 @@ int main(void)
         cmocka_unit_test(bodies_in_lanes_change_no_bit),
         cmocka_unit_test(links_by_rows_change_no_bit),
         cmocka_unit_test(numbers_that_are_not_finite_are_found),
+        cmocka_unit_test(entries_are_copied_and_nothing_beside),
+        cmocka_unit_test(quaternions_of_rows_keep_their_sign),
         cmocka_unit_test(sums_and_reactions_in_lanes_change_no_bit),
         cmocka_unit_test(hinges_in_lanes_change_no_bit),
     };

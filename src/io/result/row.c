@@ -32,6 +32,10 @@ static inline void copy_run(const lwi_result_run *run, const double *x, double *
 
 static void copy_vectors(const lwi_result_run *run, const double *x, double *to)
 {
+    const lwi_observe_kernels *kernels = lwi_observe_kernels_of(0);
+    if (kernels && kernels->copy &&
+        kernels->copy(x, run->from_step, to, run->to_step, run->n, run->count))
+        return;
     switch (run->n) {
     case 1:
         copy_run(run, x, to, 1);
@@ -59,7 +63,12 @@ static inline void copy_quaternion(const double *x, double *to)
 static void copy_quaternions(const lwi_result_run *run, const double *x, double *to)
 {
     const int vector = run->n - 4;
+    const lwi_observe_kernels *kernels = lwi_observe_kernels_of(0);
     LWI_ASSERT(vector >= 0);
+    if (kernels && kernels->continue_quaternions && vector == 0) {
+        kernels->continue_quaternions(x, run->from_step, to, run->to_step, run->count);
+        return;
+    }
     for (int i = 0; i < run->count; i++, x += run->from_step, to += run->to_step) {
         for (int k = 0; k < vector; k++) to[k] = x[k];
         copy_quaternion(x + vector, to + vector);

@@ -1,4 +1,4 @@
-// observe.c -- the kernels of observations: residuals of joints, motion of bodies, motion of links.
+// observe.c -- the kernels of observations: residuals of joints, motion of bodies, motion of links, rows of results.
 //
 // Compiled once per ISA build (base/cpu.h) with WIDTH = WIDEST.  Defines lwi_observe_kernels_<ISA>.
 #include "kinematics/kernels.h"
@@ -18,16 +18,19 @@
 #if WIDEST > 1
 #include "spatial/rows.inl"
 #include "kinematics/simd/links.inl"
+#include "kinematics/simd/copies.inl"
 #define ROWS                                                                                       \
     {                                                                                              \
         positions, world, velocities, accelerations, momenta, reactions, angular, wrenches,        \
             motions, ride, to_links, place, body_velocities                                        \
     }
+#define COPIES copy, continue_quaternions
 #else
 #define ROWS                                                                                       \
     {                                                                                              \
         0                                                                                          \
     }
+#define COPIES NULL, NULL
 #endif
 
 // x 0 is 0 if x is finite, otherwise no number.
@@ -51,4 +54,4 @@ static bool finite(const double *x, int n)
 extern const lwi_observe_kernels TABLE_2(ISA);
 const lwi_observe_kernels TABLE_2(ISA) = {WIDTH,        residuals,   bodies,   reversed_reactions,
                                           hinge_motion, hinge_rates, energies, finite,
-                                          ROWS};
+                                          ROWS,         COPIES};
