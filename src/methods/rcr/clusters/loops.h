@@ -67,6 +67,9 @@ typedef struct lwi_loop_kernels {
     /** Adds what a wrench w on the closing joint, at the point `end`, puts on the joints of n steps. */
     void (*pass_on)(const lwi_loop_step *step, int n, const double w[6], const double end[3],
                     const double (*point)[3], double (*reaction)[6]);
+    /** w := N z of n self-stresses, added to the reaction of the closing joint. */
+    void (*stress)(const lwi_loop_state *state, int n, const double *z, double w[6],
+                   double closing[6]);
     /** z [n] := -T'F of the n self-stresses of a loop with `closing` on its closing joint. */
     void (*right_side)(const lwi_loop_step *step, int steps, const lwi_loop_state *state,
                        const double (*torque)[LWI_LOOP_NULLS][3], int n, const double closing[6],

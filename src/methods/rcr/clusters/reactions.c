@@ -45,7 +45,6 @@ LWI_ISA_BUILDS(lwi_loop_kernels, lwi_loop_kernels);
 enum {
     ROWS = LWI_LOOP_ROWS,
     NULLS = LWI_LOOP_NULLS,
-    SHARED = 8, // loops at a joint with which each shares it, on average at most
     FILLED =
         16, // blocks of the factors of T'T for each loop: more than the factorisation over bodies takes
     HUB = 8,   // loops at a joint: more are a product of a small number of columns
@@ -59,7 +58,7 @@ typedef lwi_loop_coordinate coordinate;
 // Two loops that share a joint.
 typedef struct pair {
     int step[2], loop[2]; // the later loop first
-    int block;            // -1: one loop with itself
+    int block;            // of A
 } pair;
 
 struct lwi_cluster_reactions {
@@ -166,7 +165,7 @@ static long count_pairs(const lwi_cluster_reactions *r, const int *at)
     long n = 0;
     for (int k = 0; k < r->model->nnode; k++) {
         const long of = is_hub(at, k) ? 0 : at[k + 1] - at[k];
-        n += of * (of + 1) / 2;
+        n += of * (of - 1) / 2;
     }
     return n;
 }
@@ -175,10 +174,9 @@ static void list_pairs(lwi_cluster_reactions *r, const int *at, const int *list,
 {
     for (int k = 0; k < r->model->nnode; k++)
         for (int i = at[k]; i < at[k + 1] && !is_hub(at, k); i++)
-            for (int j = at[k]; j <= i; j++)
-                r->pair[r->npair++] = (pair){.step = {list[i], list[j]},
-                                             .loop = {loop[list[i]], loop[list[j]]},
-                                             .block = -1};
+            for (int j = at[k]; j < i; j++)
+                r->pair[r->npair++] =
+                    (pair){.step = {list[i], list[j]}, .loop = {loop[list[i]], loop[list[j]]}};
 }
 
 static int column_of(const lwi_cluster_reactions *r, int loop)
@@ -193,13 +191,12 @@ static lw_status find_blocks(lwi_cluster_reactions *r, lwi_arena *scratch, lwi_a
     if (!at) return LW_ERR_MEMORY;
     for (int i = 0; i < r->npair; i++) {
         const pair *p = &r->pair[i];
-        if (p->loop[0] == p->loop[1]) continue;
+        LWI_ASSERT(p->loop[1] < p->loop[0]);
         at[n][0] = column_of(r, p->loop[1]), at[n++][1] = column_of(r, p->loop[0]);
     }
     TRY(lwi_block_cholesky_create(r->nloop, n, (const int(*)[2])at, arena, &r->A));
     for (int i = 0; i < r->npair; i++) {
         pair *p = &r->pair[i];
-        if (p->loop[0] == p->loop[1]) continue;
         p->block =
             lwi_block_cholesky_find(&r->A, column_of(r, p->loop[1]), column_of(r, p->loop[0]));
     }
@@ -241,7 +238,7 @@ static lw_status make_pairs(lwi_cluster_reactions *r, lwi_arena *scratch, lwi_ar
     for (int i = 0; i < r->nloop; i++)
         for (int s = r->first[i]; s < r->first[i + 1]; s++) loop[s] = i;
     TRY(list_hubs(r, at, list, loop, arena, &pays));
-    if (!pays || n > (long)SHARED * r->first[r->nloop]) return LW_OK;
+    if (!pays) return LW_OK;
     r->pair = LWI_PUSH(arena, pair, n);
     if (!r->pair) return LW_ERR_MEMORY;
     list_pairs(r, at, list, loop);
@@ -505,7 +502,6 @@ static void put_products(lwi_cluster_reactions *r)
     for (int i = 0; i < r->npair; i++) {
         const pair *p = &r->pair[i];
         const int a = p->loop[0], b = p->loop[1];
-        if (p->block < 0) continue; // above
         const double sign = r->step[p->step[0]].side * r->step[p->step[1]].side;
         r->kernels->products(&r->state[a], (const double(*)[3])r->torque[p->step[0]], r->n[a],
                              &r->state[b], (const double(*)[3])r->torque[p->step[1]], r->n[b], sign,
@@ -595,10 +591,9 @@ static bool add_self_stresses(lwi_cluster_reactions *r, double (*reaction)[6])
     solve_for(r, r->z);
     if (!join_hubs(r)) return false;
     for (int i = 0; i < r->nloop; i++) {
-        const double *z = r->z[column_of(r, i)];
-        double w[6] = {0};
-        for (int n = 0; n < r->n[i]; n++) v6_axpy(w, z[n], r->state[i].null[n]);
-        v6_add(reaction[r->model->loop[i]], reaction[r->model->loop[i]], w);
+        double w[6];
+        r->kernels->stress(&r->state[i], r->n[i], r->z[column_of(r, i)], w,
+                           reaction[r->model->loop[i]]);
         add_to_steps(r, i, w, reaction);
     }
     return true;
@@ -649,12 +644,18 @@ static inline void remove_efforts(const lwi_cluster_reactions *r, const lwi_tree
                                   double F[6])
 {
     const lwi_node *node = &r->model->node[k];
-    const lwi_joint *joint = &r->model->joint[node->joint];
-    const double *R = tree->body_R[joint->body2], *F2 = joint->R2, *own_R = tree->R[k];
+    const double *own_R = tree->R[k];
     if (node->nv == 0) return;
+    if (lwi_joint_is_hinge(node->type) && !node->reversed) {
+        const double axis[3] = {own_R[2], own_R[5], own_R[8]};
+        v3_axpy(F + 3, -v3_dot(axis, F + 3), axis);
+        return;
+    }
+    const lwi_joint *joint = &r->model->joint[node->joint];
+    const double *R = tree->body_R[joint->body2], *F2 = joint->R2;
     if (lwi_joint_is_hinge(node->type)) {
-        double axis[3] = {own_R[2], own_R[5], own_R[8]};
-        if (node->reversed) m3_mul_v(axis, R, (const double[3]){F2[2], F2[5], F2[8]});
+        double axis[3];
+        m3_mul_v(axis, R, (const double[3]){F2[2], F2[5], F2[8]});
         v3_axpy(F + 3, -v3_dot(axis, F + 3), axis);
     } else if (lwi_node_is_universal(node)) {
         remove_torques(own_R, &tree->link[k], F + 3);

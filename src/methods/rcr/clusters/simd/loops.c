@@ -378,6 +378,21 @@ static void pass_on(const lwi_loop_step *step, int n, const double w[6], const d
     }
 }
 
+static void stress(const lwi_loop_state *state, int n, const double *z, double w[6],
+                   double closing[6])
+{
+    row lin = all(0), ang = all(0);
+    for (int i = 0; i < n; i++) {
+        lin += all(z[i]) * load_four(state->null[i]);
+        ang += all(z[i]) * load_three(state->null[i] + 3);
+    }
+    const row sum = load_three(closing + 3) + ang;
+    store_four(w, lin);
+    store_three(w + 3, ang);
+    store_four(closing, load_four(closing) + lin);
+    store_three(closing + 3, sum);
+}
+
 static INLINE double total(row a)
 {
     return a[0] + a[1] + a[2];
@@ -443,6 +458,14 @@ static void products(const lwi_loop_state *a, const double (*torque_a)[3], int n
         }
 }
 
+static void stress(const lwi_loop_state *state, int n, const double *z, double w[6],
+                   double closing[6])
+{
+    v6_zero(w);
+    for (int i = 0; i < n; i++) v6_axpy(w, z[i], state->null[i]);
+    v6_add(closing, closing, w);
+}
+
 static void close_loop(const lw_model *model, const lwi_loop_state *state,
                        const lwi_loop_coordinate *y, int n, const double (*reaction)[6],
                        double w[6])
@@ -471,4 +494,5 @@ static void pass_on(const lwi_loop_step *step, int n, const double w[6], const d
 #define TABLE_3(isa) lwi_loop_kernels_##isa
 #define TABLE_2(isa) TABLE_3(isa)
 extern const lwi_loop_kernels TABLE_2(ISA);
-const lwi_loop_kernels TABLE_2(ISA) = {WIDTH, solve, close_loop, pass_on, right_side, products};
+const lwi_loop_kernels TABLE_2(ISA) = {WIDTH,  solve,      close_loop, pass_on,
+                                       stress, right_side, products};
