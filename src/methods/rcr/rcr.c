@@ -126,9 +126,11 @@ static lw_status prepare(lwi_work *work)
     if (!d->last.x || !d->last.dependent || !d->dense_at.x) return LW_ERR_MEMORY;
     if (d->momenta) {
         if (!keeps_rows(&d->cut)) d->e.at_start = NULL;
-        return LW_OK;
+        return d->reactions ? lwi_rcr_reactions_prepare(model, d->reactions, &d->tree) : LW_OK;
     }
     TRY(lwi_rcr_clusters_create(work, &d->clusters));
+    if (d->reactions && !(d->clusters && lwi_rcr_clusters_have_reactions(d->clusters)))
+        TRY(lwi_rcr_reactions_prepare(model, d->reactions, &d->tree));
     d->hinges_alone = has_hinges_alone(model);
     d->has_inertia = has_inertia(model);
     d->start.dependent = LWI_PUSH(arena, unsigned char, model->tree_nv);
@@ -793,9 +795,13 @@ static lw_status observe_min_norm(lwi_work *work, double t, bool by_loops, lwi_s
         return LW_OK;
     }
     if (d->by_dense) lwi_rcr_place(&d->e, &d->tree, t);
-    if (lwi_rcr_reactions_observe(work->model, d->reactions, &d->tree, t, snapshot)) return LW_OK;
-    return lwi_fail(&work->error, LW_ERR_NOT_FINITE,
-                    "reactions at t = %.9g s are not finite numbers", t);
+    const lw_status status =
+        lwi_rcr_reactions_observe(work->model, d->reactions, &d->tree, t, snapshot);
+    if (status == LW_OK) return LW_OK;
+    return lwi_fail(&work->error, status,
+                    status == LW_ERR_MEMORY ? "no memory for reactions at t = %.9g s"
+                                            : "reactions at t = %.9g s are not finite numbers",
+                    t);
 }
 
 static lw_status observe(lwi_work *work, double t, const double *x, const double *inputs,

@@ -219,18 +219,21 @@ void lwi_rcr_rotors_impulses(const lwi_rcr *e, int loop, const double *qd, doubl
 
 // -------------------------------------------------------------- reactions (reactions.c)
 
-/** Memory, and which components of reactions are not unique at the configuration of the tree, which is closed
- *  to round-off.
+/** Memory except that of the factorisation, and which components of reactions are not unique at the configuration of the
+ *  tree, which is closed to round-off.
  *  @param undetermined  [njoint] those, if they are known; NULL: they are to be found
  *  @return LW_ERR_MEMORY */
 lw_status lwi_rcr_reactions_create(const lw_model *model, const lwi_tree_work *tree,
                                    const unsigned char *undetermined, lwi_arena *arena,
                                    lwi_rcr_reactions **reactions);
+/** Memory of the factorisation, if there is none yet: loop clusters rarely need it.  @return LW_ERR_MEMORY */
+lw_status lwi_rcr_reactions_prepare(const lw_model *model, lwi_rcr_reactions *reactions,
+                                    const lwi_tree_work *tree);
 /** Reactions of all joints that are not rigidly merged, with minimum norm over forces [N], torques [N m] and
  *  multipliers of couplings.  After lwi_tree_newton_euler, with tree->wrench
- *  that of the loads.  @return false if numbers are not finite */
-bool lwi_rcr_reactions_observe(const lw_model *model, lwi_rcr_reactions *reactions,
-                               const lwi_tree_work *tree, double t, lwi_snapshot *snapshot);
+ *  that of the loads.  @return LW_ERR_NOT_FINITE; LW_ERR_MEMORY: the first time, as lwi_rcr_reactions_prepare */
+lw_status lwi_rcr_reactions_observe(const lw_model *model, lwi_rcr_reactions *reactions,
+                                    const lwi_tree_work *tree, double t, lwi_snapshot *snapshot);
 /** Which components of the reactions in a snapshot are not unique. */
 void lwi_rcr_reactions_mark(const lw_model *model, const lwi_rcr_reactions *reactions,
                             lwi_snapshot *snapshot);

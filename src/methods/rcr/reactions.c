@@ -12,7 +12,8 @@
 struct lwi_rcr_reactions {
     int nrow;
     int *first; // [joints + couplings + 1] first row of each
-    lwi_min_norm *min_norm;
+    lwi_arena *arena;
+    lwi_min_norm *min_norm;      // NULL: not made yet (lwi_rcr_reactions_prepare)
     double *lambda;              // [rows]
     double (*f)[6];              // [nnode] about mass centres, world axes
     double (*wrench)[6];         // [nbody]
@@ -106,8 +107,8 @@ lw_status lwi_rcr_reactions_create(const lw_model *model, const lwi_tree_work *t
     const int count = count_of(model);
     const lwi_motion motion = lwi_cut_motion(tree);
     lwi_rcr_reactions *r = LWI_PUSH(arena, lwi_rcr_reactions, 1);
-    lwi_plan_edge *edge = LWI_PUSH(arena, lwi_plan_edge, count);
-    if (!r || !edge) return LW_ERR_MEMORY;
+    if (!r) return LW_ERR_MEMORY;
+    r->arena = arena;
 #define GET(field, n)                                                                              \
     if (!((field) = lwi_arena_push(arena, (size_t)(n), sizeof *(field)))) return LW_ERR_MEMORY
     GET(r->first, count + 1);
@@ -122,15 +123,35 @@ lw_status lwi_rcr_reactions_create(const lw_model *model, const lwi_tree_work *t
     r->nrow = r->first[count];
     GET(r->lambda, r->nrow);
 #undef GET
-    make_graph(model, r, &motion, edge);
-    const lwi_plan_graph graph = {.nbody = model->nnode, .nedge = count, .edge = edge};
-    TRY(lwi_min_norm_create(&graph, false, arena, &r->min_norm));
-    if (undetermined)
-        memcpy(r->undetermined, undetermined, (size_t)model->njoint);
-    else if (factor(model, r, 0, &motion))
-        find_undetermined(model, r, &motion);
     *out = r;
+    if (undetermined) {
+        memcpy(r->undetermined, undetermined, (size_t)model->njoint);
+        return LW_OK;
+    }
+    TRY(lwi_rcr_reactions_prepare(model, r, tree));
+    if (factor(model, r, 0, &motion)) find_undetermined(model, r, &motion);
     return LW_OK;
+}
+
+lw_status lwi_rcr_reactions_prepare(const lw_model *model, lwi_rcr_reactions *r,
+                                    const lwi_tree_work *tree)
+{
+    const int count = count_of(model);
+    const lwi_motion motion = lwi_cut_motion(tree);
+    lwi_arena scratch;
+    lw_status status = LW_ERR_MEMORY;
+    if (r->min_norm) return LW_OK;
+    lwi_arena_init(&scratch, &r->arena->allocator);
+    lwi_plan_edge *edge = LWI_PUSH(&scratch, lwi_plan_edge, count);
+    if (edge) {
+        make_graph(model, r, &motion, edge);
+        const lwi_plan_graph graph = {.nbody = model->nnode, .nedge = count, .edge = edge};
+        lwi_min_norm *min_norm;
+        status = lwi_min_norm_create(&graph, false, r->arena, &min_norm);
+        if (status == LW_OK) r->min_norm = min_norm;
+    }
+    lwi_arena_free(&scratch);
+    return status;
 }
 
 // ----------------------------------------------------------------------------------------- observe
@@ -163,15 +184,22 @@ static void collect(const lw_model *model, lwi_rcr_reactions *r, const lwi_tree_
 void lwi_rcr_reactions_mark(const lw_model *model, const lwi_rcr_reactions *r,
                             lwi_snapshot *snapshot)
 {
+    const size_t n = (size_t)model->njoint;
+    if (model->nmerged == 0) {
+        memcpy(snapshot->undetermined, r->undetermined, n);
+        for (size_t j = 0; j < n; j++) snapshot->unique[j] = r->undetermined[j] == 0;
+        return;
+    }
     for (int j = 0; j < model->njoint; j++)
         if (!model->joint[j].merged) lwi_snapshot_set_undetermined(snapshot, j, r->undetermined[j]);
 }
 
-bool lwi_rcr_reactions_observe(const lw_model *model, lwi_rcr_reactions *r,
-                               const lwi_tree_work *tree, double t, lwi_snapshot *snapshot)
+lw_status lwi_rcr_reactions_observe(const lw_model *model, lwi_rcr_reactions *r,
+                                    const lwi_tree_work *tree, double t, lwi_snapshot *snapshot)
 {
     const lwi_motion motion = lwi_cut_motion(tree);
-    if (!factor(model, r, t, &motion)) return false;
+    TRY(lwi_rcr_reactions_prepare(model, r, tree));
+    if (!factor(model, r, t, &motion)) return LW_ERR_NOT_FINITE;
     collect(model, r, tree, t, &motion);
     lwi_min_norm_solve(r->min_norm, (const double(*)[6])r->f, r->lambda);
     for (int j = 0; j < model->njoint; j++) {
@@ -180,5 +208,5 @@ bool lwi_rcr_reactions_observe(const lw_model *model, lwi_rcr_reactions *r,
         if (has_rows(r, j)) take_reaction(model, r, j, &motion, snapshot->reaction[j]);
     }
     lwi_rcr_reactions_mark(model, r, snapshot);
-    return true;
+    return LW_OK;
 }

@@ -52,7 +52,8 @@ static void agree(const char *what, lw_model *model)
     const lwi_rcr_work *d = lwt_rcr(&r);
     if (!are_by_loops(&r)) fail_msg("%s: not loop by loop", what);
     assert_int_equal(lwi_snapshot_create(model, &r.arena, &together), LW_OK);
-    assert_true(lwi_rcr_reactions_observe(model, d->reactions, &d->tree, r.t, &together));
+    assert_int_equal(lwi_rcr_reactions_observe(model, d->reactions, &d->tree, r.t, &together),
+                     LW_OK);
     const double error = off(model, &r.now, &together), dense = off_dense(&r);
     for (int j = 0; j < model->njoint; j++)
         assert_int_equal(r.now.undetermined[j], together.undetermined[j]);
