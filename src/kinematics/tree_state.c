@@ -760,7 +760,7 @@ static void take_reactions(void *user, int first, int end)
         if (model->node[k].joint >= 0) take_reaction(of, k);
 }
 
-// Reactions of trees are unique; of other joints the caller knows it.
+// Reactions of trees are unique; flags of joints that close loops are set by the caller.
 static void set_unique(const lw_model *model, lwi_snapshot *snapshot)
 {
     if (model->nloop == 0 && model->nmerged == 0) {

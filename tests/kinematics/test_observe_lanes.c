@@ -190,8 +190,8 @@ static double *entries(int n, int step, int count)
     return x;
 }
 
-// Copies of entries: all of their numbers, nothing beside them, nothing read behind them.
-static void entries_are_copied_and_nothing_beside(void **state)
+// Copies of entries: all of their numbers, nothing else, nothing read behind them.
+static void entries_are_copied_and_nothing_else(void **state)
 {
     (void)state;
     enum { ROOM = 200, TO = 9 };
@@ -414,7 +414,7 @@ int main(void)
         cmocka_unit_test(bodies_in_lanes_change_no_bit),
         cmocka_unit_test(links_by_rows_change_no_bit),
         cmocka_unit_test(numbers_that_are_not_finite_are_found),
-        cmocka_unit_test(entries_are_copied_and_nothing_beside),
+        cmocka_unit_test(entries_are_copied_and_nothing_else),
         cmocka_unit_test(quaternions_of_rows_keep_their_sign),
         cmocka_unit_test(sums_and_reactions_in_lanes_change_no_bit),
         cmocka_unit_test(hinges_in_lanes_change_no_bit),

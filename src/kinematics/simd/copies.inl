@@ -14,8 +14,8 @@ static INLINE void copy_numbers(const double *from, double *to, ptrdiff_t step, 
 }
 
 // Threes, upward: nothing is read behind the last one.
-static INLINE void copy_threes(const double *from, ptrdiff_t from_step, double *to, ptrdiff_t to_step,
-                               int count)
+static INLINE void copy_threes(const double *from, ptrdiff_t from_step, double *to,
+                               ptrdiff_t to_step, int count)
 {
     for (; count > 4; count -= 4, from += 4 * from_step, to += 4 * to_step) {
         store_three(to, load_four(from));
@@ -26,8 +26,8 @@ static INLINE void copy_threes(const double *from, ptrdiff_t from_step, double *
     for (; count > 0; count--, from += from_step, to += to_step) store_three(to, load_three(from));
 }
 
-static INLINE void copy_sixes(const double *from, ptrdiff_t from_step, double *to, ptrdiff_t to_step,
-                              int count)
+static INLINE void copy_sixes(const double *from, ptrdiff_t from_step, double *to,
+                              ptrdiff_t to_step, int count)
 {
     for (; count > 0; count--, from += from_step, to += to_step) {
         store_four(to + 2, load_four(from + 2));
@@ -35,7 +35,8 @@ static INLINE void copy_sixes(const double *from, ptrdiff_t from_step, double *t
     }
 }
 
-static bool copy(const double *from, ptrdiff_t from_step, double *to, ptrdiff_t to_step, int n, int count)
+static bool copy(const double *from, ptrdiff_t from_step, double *to, ptrdiff_t to_step, int n,
+                 int count)
 {
     if (from_step < n) return false; // downward, or one entry
     if (n == 1 && from_step == 1)
@@ -50,8 +51,8 @@ static bool copy(const double *from, ptrdiff_t from_step, double *to, ptrdiff_t 
 }
 
 // quat_continue, near what is in `to`
-static void continue_quaternions(const double *from, ptrdiff_t from_step, double *to, ptrdiff_t to_step,
-                                 int count)
+static void continue_quaternions(const double *from, ptrdiff_t from_step, double *to,
+                                 ptrdiff_t to_step, int count)
 {
     for (; count > 0; count--, from += from_step, to += to_step) {
         const row q = load_four(from), product = q * load_four(to);
