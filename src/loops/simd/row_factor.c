@@ -1,7 +1,8 @@
 // row_factor.c -- the inward sweep of eight rows, and their decomposition, for one instruction set.
 //
 // Equations, input, output and cost: loops/row_factor.h.  Compiled once per ISA build (base/cpu.h); eight numbers side by
-// side are the compiler's vectors, for any width of the machine.  Defines lwi_row_kernels_<ISA>.
+// side are vectors of the machine's width, one after the other: gcc takes wider ones apart in memory.  Defines
+// lwi_row_kernels_<ISA>.
 #include "loops/row_factor.h"
 
 #include "base/assert.h"
@@ -9,45 +10,48 @@
 #include <math.h>
 #include <string.h>
 
-// about functions that pass vectors: all of them are inlined
-#pragma GCC diagnostic ignored "-Wpsabi"
-
+#if defined __AVX512F__
+#define WIDTH 8
+#elif defined __AVX__
+#define WIDTH 4
+#else
+#define WIDTH 2
+#endif
 #define INLINED static inline __attribute__((always_inline))
 
-typedef double row8 __attribute__((vector_size(64), may_alias));
-typedef double row4 __attribute__((vector_size(32), may_alias));
-typedef double row2 __attribute__((vector_size(16), may_alias));
+typedef double vector __attribute__((vector_size(8 * WIDTH), may_alias));
+typedef int64_t bits __attribute__((vector_size(8 * WIDTH), may_alias, aligned(8)));
 
-INLINED double total(const row8 *x)
+// Lanes l ... of eight numbers.
+INLINED vector *at(lwi_lanes *x, int l)
 {
-    row4 a, b;
-    row2 c, d;
-    memcpy(&a, x, sizeof a);
-    memcpy(&b, (const char *)x + sizeof a, sizeof b);
-    a += b;
-    memcpy(&c, &a, sizeof c);
-    memcpy(&d, (const char *)&a + sizeof c, sizeof d);
-    c += d;
-    return c[0] + c[1];
+    return (vector *)((double *)x + l);
+}
+
+// Sum of eight numbers: halves, then quarters.
+INLINED double total(const lwi_lanes *x)
+{
+    const double *a = *x;
+    return ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]));
 }
 
 // ------------------------------------------------------------------------------------------ inward
 
-INLINED row8 dot3(const double *a, const row8 *x)
+INLINED vector dot3(const double *a, const vector *x)
 {
     return a[0] * x[0] + a[1] * x[1] + a[2] * x[2];
 }
 
-// e = L^-1 S'f of a node, and f - U L'^-1 e in its parent's frame.                  [anderson2003, (16)-(18)]
-INLINED void pass(int nv, const lwi_link *link, const lwi_articulated *a, row8 *f, row8 *g, row8 *E,
-                  size_t stride)
+// e = L^-1 S'f of a node, and f - U L'^-1 e in its parent's frame, g.                [anderson2003, (16)-(18)]
+INLINED void pass(int nv, const lwi_link *link, const lwi_articulated *a, vector *f, vector *g,
+                  lwi_lanes *E, size_t stride, int l)
 {
-    row8 z[6];
+    vector z[6];
     for (int i = 0; i < nv; i++) {
         z[i] = dot3(link->S[i], f) + dot3(link->S[i] + 3, f + 3);
         for (int k = 0; k < i; k++) z[i] -= a->L[i][k] * z[k];
         z[i] *= a->L[i][i];
-        E[(size_t)i * stride] = z[i];
+        *at(E + (size_t)i * stride, l) = z[i];
     }
     if (!g) return;
     for (int i = nv - 1; i >= 0; i--) {
@@ -62,56 +66,73 @@ INLINED void pass(int nv, const lwi_link *link, const lwi_articulated *a, row8 *
     g[5] += r[0] * g[1] - r[1] * g[0];
 }
 
+// A vector of the wrenches f of a node; `up`: those of its parent, NULL: the ground; `reached`: they are not zero.
+INLINED void pass_on(int nv, const lwi_link *link, const lwi_articulated *a, lwi_lanes *of,
+                     lwi_lanes *up, bool reached, lwi_lanes *E, size_t stride, int l)
+{
+    vector f[6], g[6];
+    for (int i = 0; i < 6; i++) f[i] = *at(of + i, l);
+    pass(nv, link, a, f, up ? g : NULL, E, stride, l);
+    for (int i = 0; i < 6 && up; i++) {
+        if (reached) g[i] += *at(up + i, l);
+        *at(up + i, l) = g[i];
+    }
+}
+
 static void inward(const lw_model *model, const lwi_link *link, const lwi_articulated *node,
                    const lwi_row_factor *rows, int top, int block)
 {
     const size_t stride = (size_t)rows->nblock;
     for (int k = top; k >= 0; k--) {
-        const lwi_node *at = &model->node[k];
-        const int p = at->parent;
-        row8 f[6], g[6], *E = (row8 *)rows->E + (size_t)at->iv * stride + block;
+        const lwi_node *here = &model->node[k];
+        const int p = here->parent;
+        lwi_lanes *E = rows->E + (size_t)here->iv * stride + block, *up = p < 0 ? NULL : rows->f[p];
+        const bool reached = up && rows->reached[p];
         if (!rows->reached[k]) continue;
-        LWI_ASSERT(p < k && at->iv + at->nv <= rows->n);
+        LWI_ASSERT(p < k && here->iv + here->nv <= rows->n);
         rows->reached[k] = false;
-        for (int i = 0; i < 6; i++) f[i] = *(const row8 *)rows->f[k][i];
-        switch (at->nv) { // fixed loop lengths
+        if (up) rows->reached[p] = true;
+        for (int l = 0; l < LWI_LANES; l += WIDTH) {
+            switch (here->nv) { // fixed loop lengths
 #define CASE(nv)                                                                                   \
     case nv:                                                                                       \
-        pass(nv, &link[k], &node[k], f, p < 0 ? NULL : g, E, stride);                              \
+        pass_on(nv, &link[k], &node[k], rows->f[k], up, reached, E, stride, l);                    \
         break
-            CASE(1);
-            CASE(2);
-            CASE(3);
+                CASE(1);
+                CASE(2);
+                CASE(3);
 #undef CASE
-        default:
-            pass(at->nv, &link[k], &node[k], f, p < 0 ? NULL : g, E, stride);
-            break;
+            default:
+                pass_on(here->nv, &link[k], &node[k], rows->f[k], up, reached, E, stride, l);
+                break;
+            }
         }
-        if (p < 0) continue;
-        row8 *up = (row8 *)rows->f[p];
-        for (int i = 0; i < 6; i++) {
-            if (rows->reached[p]) g[i] += up[i];
-            up[i] = g[i];
-        }
-        rows->reached[p] = true;
     }
 }
 
 // ---------------------------------------------------------------------------------- decomposition
 
-// E'a over the rows of block b, in two partial sums.
-INLINED row8 products(const lwi_row_factor *rows, const double *a, int b)
+// A vector of E'a over the rows of block b, in two partial sums.
+INLINED vector products(const lwi_row_factor *rows, const double *a, int b, int l)
 {
     const size_t stride = (size_t)rows->nblock;
-    const row8 *E = (const row8 *)rows->E + b;
-    row8 first = {0}, second = {0};
+    lwi_lanes *E = rows->E + b;
+    vector first = {0}, second = {0};
     int i = 0;
     for (; i + 1 < rows->n; i += 2) {
-        first += a[i] * E[(size_t)i * stride];
-        second += a[i + 1] * E[(size_t)(i + 1) * stride];
+        first += a[i] * *at(E + (size_t)i * stride, l);
+        second += a[i + 1] * *at(E + (size_t)(i + 1) * stride, l);
     }
-    if (i < rows->n) first += a[i] * E[(size_t)i * stride];
+    if (i < rows->n) first += a[i] * *at(E + (size_t)i * stride, l);
     return first + second;
+}
+
+// Zero in lanes up to `lane`.
+INLINED vector behind(vector x, int lane, int l)
+{
+    static const int64_t all[2 * LWI_LANES] = {0,  0,  0,  0,  0,  0,  0,  0,
+                                               -1, -1, -1, -1, -1, -1, -1, -1};
+    return (vector)((bits)x & *(const bits *)(all + LWI_LANES - 1 - lane + l));
 }
 
 static double factor(const lwi_row_factor *rows)
@@ -123,21 +144,21 @@ static double factor(const lwi_row_factor *rows)
         const int own = k / LWI_LANES, lane = k % LWI_LANES;
         lwi_lanes *R = rows->R + (size_t)k * stride;
         for (int i = 0; i < n; i++) a[i] = rows->E[(size_t)i * stride + (size_t)own][lane];
-        row8 g = products(rows, a, own);
-        const double d = g[lane];
+        for (int l = 0; l < LWI_LANES; l += WIDTH) *at(R + own, l) = products(rows, a, own, l);
+        const double d = R[own][lane];
         if (!(d > 0) || !(d < INFINITY)) return 0;
         smallest = d < smallest ? d : smallest;
         largest = d > largest ? d : largest;
         const double inverse = 1 / d;
         rows->D[own][lane] = inverse;
-        for (int b = own; b < nblock; b++) {
-            row8 *E = (row8 *)rows->E + b;
-            if (b > own) g = products(rows, a, b);
-            g *= inverse;
-            for (int l = 0; b == own && l <= lane; l++) g[l] = 0;
-            *(row8 *)R[b] = g;
-            for (int i = 0; i < n; i++) E[(size_t)i * stride] -= a[i] * g;
-        }
+        for (int b = own; b < nblock; b++)
+            for (int l = 0; l < LWI_LANES; l += WIDTH) {
+                vector g = b > own ? products(rows, a, b, l) : *at(R + own, l);
+                g *= inverse;
+                if (b == own) g = behind(g, lane, l);
+                *at(R + b, l) = g;
+                for (int i = 0; i < n; i++) *at(rows->E + (size_t)i * stride + b, l) -= a[i] * g;
+            }
     }
     return sqrt(smallest / largest);
 }
@@ -148,17 +169,22 @@ static void nearest(const lwi_row_factor *rows, double *y)
     const size_t stride = (size_t)nblock;
     for (int k = 0; k < rows->m; k++) { // c := R'^-1 c
         const double c = rows->c[k / LWI_LANES][k % LWI_LANES];
-        const row8 *R = (const row8 *)rows->R + (size_t)k * stride;
-        for (int b = k / LWI_LANES; b < nblock; b++) *(row8 *)rows->c[b] -= c * R[b];
+        lwi_lanes *R = rows->R + (size_t)k * stride;
+        for (int b = k / LWI_LANES; b < nblock; b++)
+            for (int l = 0; l < LWI_LANES; l += WIDTH) *at(rows->c + b, l) -= c * *at(R + b, l);
     }
-    for (int b = 0; b < nblock; b++) {
-        row8 *h = (row8 *)rows->h[b];
-        *h = *(const row8 *)rows->D[b] * (*(const row8 *)rows->c[b] - products(rows, y, b));
-    }
+    for (int b = 0; b < nblock; b++)
+        for (int l = 0; l < LWI_LANES; l += WIDTH)
+            *at(rows->h + b, l) =
+                *at(rows->D + b, l) * (*at(rows->c + b, l) - products(rows, y, b, l));
     for (int i = 0; i < rows->n; i++) {
-        const row8 *E = (const row8 *)rows->E + (size_t)i * stride;
-        row8 sum = E[0] * *(const row8 *)rows->h[0];
-        for (int b = 1; b < nblock; b++) sum += E[b] * *(const row8 *)rows->h[b];
+        _Alignas(64) lwi_lanes sum;
+        lwi_lanes *E = rows->E + (size_t)i * stride;
+        for (int l = 0; l < LWI_LANES; l += WIDTH) {
+            vector x = *at(E, l) * *at(rows->h, l);
+            for (int b = 1; b < nblock; b++) x += *at(E + b, l) * *at(rows->h + b, l);
+            *at(&sum, l) = x;
+        }
         y[i] += total(&sum);
     }
 }
