@@ -622,15 +622,16 @@ static void multiply_rows_low(lwi_system *s, int e, double t)
     }
 }
 
-// Each of n parts has n times the mobility of the split body.
-static void share_metric(lwi_system *s)
+// The metric of the parts of split bodies.  divided: they share the mass of their body, so each of n parts has n times its
+// mobility.  The geometry has no masses: pivots of rows at lighter parts would be smaller by as much.
+static void put_parts(lwi_system *s, bool divided)
 {
     const lwi_split *split = &s->split;
     for (int i = 0; i < split->npart; i++) {
         const lwi_split_part *part = &split->part[i];
         lwi_system_metric *K = &s->metric[part->body];
         LWI_ASSERT_INDEX(part->body, s->nbody - split->npart);
-        if (part->before == part->body) { // the body itself is the first part
+        if (divided && part->before == part->body) { // the body itself is the first part
             const double n = split->count[part->body];
             K->lin *= n;
             for (int k = 0; k < 6; k++) K->ang[k] *= n;
@@ -714,7 +715,7 @@ void lwi_system_masses(lwi_system *s)
         for (int k = 0; k < 3; k++)
             s->metric[s->model->nnode + i].ang[k] = rotor[k] > 0 ? 1 / rotor[k] : 0;
     }
-    share_metric(s);
+    put_parts(s, true);
     if (s->transfer) put_transfer(s);
     multiply_all_rows(s);
 }
@@ -731,7 +732,7 @@ void lwi_system_geometric(lwi_system *s)
     for (int i = 0; i < s->nrotor; i++)
         s->metric[s->model->nnode + i] =
             (lwi_system_metric){.ang = {ROTOR_METRIC, ROTOR_METRIC, ROTOR_METRIC}};
-    share_metric(s);
+    put_parts(s, false);
     multiply_all_rows(s);
 }
 

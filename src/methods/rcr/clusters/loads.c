@@ -8,13 +8,15 @@
 
 // ------------------------------------------------------------------------------------------ create
 
-static bool is_cut(const lw_model *model, int iv)
+// The speeds [nv] of cut joints.
+static bool *mark_cut(const lw_model *model, lwi_arena *arena)
 {
-    for (int i = 0; i < model->nloop; i++) {
+    bool *cut = LWI_PUSH(arena, bool, model->nv);
+    for (int i = 0; i < model->nloop && cut; i++) {
         const lwi_joint *joint = &model->joint[model->loop[i]];
-        if (iv >= joint->iv && iv < joint->iv + joint->type->nv) return true;
+        for (int k = 0; k < joint->type->nv; k++) cut[joint->iv + k] = true;
     }
-    return false;
+    return cut;
 }
 
 static void mark_needed(const lw_model *model, int body, bool *needed)
@@ -38,12 +40,13 @@ lw_status lwi_rcr_loads_create(const lw_model *model, lwi_arena *arena, lwi_rcr_
                                bool *needed, bool *known)
 {
     *loads = (lwi_rcr_loads){.cuts = model->nforce && lwi_reads_state(model)};
-    if (!mark_read(model, arena, needed, &loads->at_bodies)) return LW_ERR_MEMORY;
+    const bool *cut = mark_cut(model, arena);
+    if (!cut || !mark_read(model, arena, needed, &loads->at_bodies)) return LW_ERR_MEMORY;
     *known = true;
     for (int i = 0; i < model->nforce; i++) {
         const lwi_force_place place = lwi_force_acts_on(&model->force[i]);
         if (place.iv < 0 && place.n == 0) *known = false;
-        loads->cuts = loads->cuts || (place.iv >= 0 && is_cut(model, place.iv));
+        loads->cuts = loads->cuts || (place.iv >= 0 && cut[place.iv]);
         for (int k = 0; k < place.n; k++) mark_needed(model, place.body[k], needed);
         loads->at_bodies = loads->at_bodies || place.n > 0;
     }
