@@ -136,20 +136,27 @@ static void choose_own_step(lw_sim *sim)
 #define TIGHT 1e-10
 #define LONG_ROW 0.01
 
+// Decays with this rate are stiff.
+static double stiff_rate(const lwi_work *work)
+{
+    const double n = work->layout.nx, factors = n / FACTORS;
+    return STIFF * (1 + n / COLUMNS + factors * factors);
+}
+
 // Restarts cost bdf its order: where stops are touched, inputs set.
 static lw_status find_stiffness(const lw_sim *sim, lwi_stiffness *stiffness)
 {
     const lw_model *model = sim->model;
     *stiffness = (lwi_stiffness){0};
     if (model->nforce == 0 || model->nmode > 0 || model->desc.ninput > 0) return LW_OK;
-    return lwi_stiffness_find(sim->work, &sim->arena.allocator, stiffness);
+    const double lowest = stiff_rate(sim->work) / OSCILLATION;
+    return lwi_stiffness_find(sim->work, &sim->arena.allocator, lowest, stiffness);
 }
 
 static bool is_stiff(const lw_sim *sim, const lwi_stiffness *s)
 {
-    const double n = sim->work->layout.nx, factors = n / FACTORS;
-    const double limit = STIFF * (1 + n / COLUMNS + factors * factors);
-    return s->damping > WEAK && s->rate * (s->damping < OSCILLATES ? OSCILLATION : 1) > limit;
+    return s->damping > WEAK &&
+           s->rate * (s->damping < OSCILLATES ? OSCILLATION : 1) > stiff_rate(sim->work);
 }
 
 static lw_status choose_integrator(lw_sim *sim, lw_error *error)

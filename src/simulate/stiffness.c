@@ -15,6 +15,9 @@
 
 // Eigenvalues ten times the others are found to a per cent in a few rounds; otherwise the model is not stiff.
 enum { ROUNDS = 18 };
+// After these rounds a rate that is so much faster than the others would be seen within a factor of ten.
+enum { FEW = 6 };
+static const double FAR = 0.1;
 // Motions near the fastest one have this part of its rate; slower ones are not found exactly.
 static const double NEAR = 0.3;
 
@@ -75,6 +78,7 @@ static bool next(walk *a, int k, double size, double *after)
 static void read_eigenvalues(const walk *a, int m, lwi_stiffness *s)
 {
     double H[ROUNDS * ROUNDS], re[ROUNDS], im[ROUNDS], scratch[ROUNDS];
+    s->rate = 0;
     for (int i = 0; i < m; i++)
         for (int j = 0; j < m; j++) H[i * m + j] = a->H[i * ROUNDS + j];
     if (!lwi_eigen_values(m, H, re, im, scratch)) return;
@@ -86,7 +90,7 @@ static void read_eigenvalues(const walk *a, int m, lwi_stiffness *s)
     }
 }
 
-static void find(walk *a, lwi_stiffness *s)
+static void find(walk *a, double lowest, lwi_stiffness *s)
 {
     double after = 1;
     const double size = 1 + norm(a->n, a->x);
@@ -96,9 +100,15 @@ static void find(walk *a, lwi_stiffness *s)
     const double length = norm(a->n, a->v);
     for (int i = 0; i < a->n; i++) a->v[i] /= length;
     int m = 0;
-    while (m < a->m && after > 0)
+    lwi_stiffness found = {0};
+    while (m < a->m && after > 0) {
         if (!next(a, m++, size, &after)) return;
-    read_eigenvalues(a, m, s);
+        if (m != FEW) continue;
+        read_eigenvalues(a, m, &found);
+        if (found.rate > 0 && found.rate < FAR * lowest) break;
+    }
+    read_eigenvalues(a, m, &found);
+    *s = found;
 }
 
 static lw_status start(walk *a, lwi_arena *arena)
@@ -132,7 +142,7 @@ static lw_status create_speeds(const lwi_work *work, const lw_allocator *allocat
     return status == LW_ERR_MEMORY ? status : LW_OK;
 }
 
-lw_status lwi_stiffness_find(lwi_work *work, const lw_allocator *allocator,
+lw_status lwi_stiffness_find(lwi_work *work, const lw_allocator *allocator, double lowest,
                              lwi_stiffness *stiffness)
 {
     lwi_arena arena;
@@ -143,7 +153,7 @@ lw_status lwi_stiffness_find(lwi_work *work, const lw_allocator *allocator,
     a.n = a.work->layout.nx;
     lwi_arena_init(&arena, allocator);
     const lw_status status = start(&a, &arena);
-    if (status == LW_OK && a.n > 0) find(&a, stiffness);
+    if (status == LW_OK && a.n > 0) find(&a, lowest, stiffness);
     lwi_arena_free(&arena);
     lwi_work_destroy(speeds);
     return status == LW_ERR_MEMORY ? status : LW_OK; // a start that fails is reported by the caller

@@ -12,8 +12,9 @@ typedef struct lwi_stiffness {
 
 /** Stiffness at the model's start, from eigenvalues of the linearised rates: springs, bushings, dampers and friction
  *  against the inertia that they move, with speeds as state.  Unknown (0) if rates are not finite.
- *  @cost some twenty evaluations   @return LW_ERR_MEMORY */
-lw_status lwi_stiffness_find(lwi_work *work, const lw_allocator *allocator,
+ *  @param lowest  [1/s] smaller rates need not be exact: fewer evaluations show those far below it
+ *  @cost some eight evaluations, twenty near `lowest` and above   @return LW_ERR_MEMORY */
+lw_status lwi_stiffness_find(lwi_work *work, const lw_allocator *allocator, double lowest,
                              lwi_stiffness *stiffness);
 
 #endif

@@ -3,6 +3,7 @@
 #include "methods/dca/net_cases.h"
 #include "methods/rcr/rcr.h"
 #include "simulate/cost.h"
+#include "simulate/stiffness.h"
 #include "simulate/simulation.h"
 #include "support/mechanism.h"
 #include "system/system.h"
@@ -709,8 +710,9 @@ static void integrators_follow_stiff_springs(void **state)
     }
 }
 
-// A chain of rods with dampers in their hinges, which has no rates above 1000/s; axes along, across, up in turn.
-static lw_model *damped_chain(int n)
+// A chain of rods with dampers in their hinges, which has no rates above 1000/s, that of the middle one apart; axes along,
+// across, up in turn.
+static lw_model *chain_with_damper(int n, double middle)
 {
     lw_builder *b = lwt_builder();
     lw_body inner = {0};
@@ -734,10 +736,52 @@ static lw_model *damped_chain(int n)
                                     .has_qd = true,
                                     .q = {2 * at[i]},
                                     .qd = {2 * at[n + i]},
-                                    .coordinate = {{.damping = 1}}});
+                                    .coordinate = {{.damping = i == n / 2 ? middle : 1}}});
         inner = rod;
     }
     return lwt_model(b);
+}
+
+static lw_model *damped_chain(int n)
+{
+    return chain_with_damper(n, 1);
+}
+
+static int evaluations;
+
+static lw_status counted_rates(lwi_work *work, double t, const double *x, const double *given,
+                               double *xdot)
+{
+    evaluations++;
+    return lwi_formulation_aba.rates(work, t, x, given, xdot);
+}
+
+// Rates far below those that matter end the search for the fastest; a single one that does is found among many.
+static void the_search_for_stiffness_ends_where_nothing_is_stiff(void **state)
+{
+    (void)state;
+    static const struct {
+        double damping, lowest;
+        int evaluations;
+    } cases[] = {{1, 0, 19}, {1, 1e5, 7}, {1e6, 1e5, 19}};
+    lwi_formulation counted = lwi_formulation_aba;
+    counted.rates = counted_rates;
+    for (int i = 0; i < LWI_COUNT(cases); i++) {
+        lw_model *model = chain_with_damper(64, cases[i].damping);
+        lwi_stiffness s;
+        lwi_work *work;
+        lw_error error;
+        lwt_ok(lwi_work_create(model, &lwi_formulation_aba, NULL, &work, &error), &error);
+        work->formulation = &counted;
+        evaluations = 0;
+        assert_int_equal(lwi_stiffness_find(work, &model->arena.allocator, cases[i].lowest, &s),
+                         LW_OK);
+        assert_int_equal(evaluations, cases[i].evaluations);
+        assert_true((s.rate > 1e5) == (cases[i].damping > 1));
+        work->formulation = &lwi_formulation_aba;
+        lwi_work_destroy(work);
+        lw_model_destroy(model);
+    }
 }
 
 // In momenta, differences of the rates of a long chain have no digits: stiffness is that of the speeds.  Errors of its
@@ -855,6 +899,7 @@ int main(void)
         cmocka_unit_test(integrators_follow_decay_and_tolerance),
         cmocka_unit_test(integrators_follow_stiff_springs),
         cmocka_unit_test(momenta_of_damped_chains_are_not_stiff),
+        cmocka_unit_test(the_search_for_stiffness_ends_where_nothing_is_stiff),
         cmocka_unit_test(estimates_grow),
         cmocka_unit_test(evaluated_work_is_reused),
     };
