@@ -15,13 +15,11 @@
 #include "methods/rcr/rcr.h"
 
 #include "base/assert.h"
-#include "base/simd/lanes.h"
 #include "kinematics/kernels.h"
 #include "methods/rcr/clusters/evaluate.h"
 #include "methods/rcr/dense_path.h"
 #include "methods/rcr/independent.h"
 #include "methods/rcr/state.h"
-#include "spatial/rotation.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -193,108 +191,6 @@ void lwi_rcr_complete_speeds(lwi_work *work, const double *u)
     LWI_ASSERT(e->ndependent <= model->tree_nv);
 }
 
-// Hinges that close loops, for the lanes; `closed`: their angles, too.
-typedef struct waiting_hinges {
-    const lw_model *model;
-    lwi_tree_work *tree;
-    const lwi_observe_kernels *kernels;
-    bool closed;
-    int n, joint[LWI_LANES];
-} waiting_hinges;
-
-// Lanes without a joint repeat the first one.
-static void read_hinges(waiting_hinges *of)
-{
-    const int width = of->kernels->width;
-    double cosine[LWI_LANES], sine[LWI_LANES], speed[LWI_LANES];
-    lwi_tree_work *tree = of->tree;
-    if (of->n == 0) return;
-    for (int l = of->n; l < width; l++) of->joint[l] = of->joint[0];
-    of->kernels->hinge_motion(of->model, of->joint, (const double(*)[9])tree->body_R,
-                              (const double(*)[3])tree->body_w, of->closed ? cosine : NULL, sine,
-                              speed);
-    for (int l = 0; l < of->n; l++) {
-        const lwi_joint *joint = &of->model->joint[of->joint[l]];
-        double *q = tree->joint_q + joint->iq;
-        if (of->closed) *q = angle_continue(atan2(sine[l], cosine[l]), *q);
-        tree->joint_qd[joint->iv] = speed[l];
-    }
-    of->n = 0;
-}
-
-static void read_hinge(waiting_hinges *of, int j)
-{
-    const lwi_motion motion = lwi_cut_motion(of->tree);
-    const lwi_joint *joint = &of->model->joint[j];
-    if (!of->kernels) {
-        lwi_joint_read_hinge(of->model, j, &motion,
-                             of->closed ? of->tree->joint_q + joint->iq : NULL,
-                             of->tree->joint_qd + joint->iv);
-        return;
-    }
-    of->joint[of->n++] = j;
-    if (of->n == of->kernels->width) read_hinges(of);
-}
-
-// Velocities of all bodies and joints at the speeds v, after place.
-void lwi_rcr_move(lwi_work *work, double t, lwi_rcr_read how)
-{
-    const lw_model *model = work->model;
-    lwi_rcr_work *d = work->data;
-    lwi_tree_work *tree = &d->tree;
-    const lwi_motion motion = lwi_cut_motion(tree);
-    waiting_hinges hinges = {.model = model,
-                             .tree = tree,
-                             .kernels = lwi_observe_kernels_of(0),
-                             .closed = how == LWI_RCR_READ_CLOSED};
-    lwi_tree_rates(model, t, d->v, tree->link);
-    if (!d->by_dense) lwi_tree_velocity(model, tree->link, d->v, tree->V);
-    lwi_tree_body_velocities(model, (const double(*)[9])tree->R, (const double(*)[6])tree->V,
-                             tree->body_R, tree->body_r, tree->body_v, tree->body_w);
-    for (int i = 0; i < model->nloop; i++) {
-        const lwi_joint *joint = &model->joint[model->loop[i]];
-        double now[LW_JOINT_MAX_NQ];
-        if (joint->type->nq == 0) continue;
-        if (how != LWI_RCR_READ_ALL && lwi_joint_is_hinge(joint->type) && !joint->mount.present) {
-            read_hinge(&hinges, model->loop[i]);
-            continue;
-        }
-        lwi_joint_read_motion(model, model->loop[i], t, &motion, now, tree->joint_qd + joint->iv);
-        memcpy(tree->joint_q + joint->iq, now, (size_t)joint->type->nq * sizeof *now);
-    }
-    if (hinges.kernels) read_hinges(&hinges);
-}
-
-// Links and their velocities at the speeds v, without those of bodies and joints.
-static void move_links(lwi_work *work, double t, const double *x)
-{
-    const lw_model *model = work->model;
-    lwi_rcr_work *d = work->data;
-    lwi_tree_work *tree = &d->tree;
-    d->last.solved = false;
-    lwi_auxiliary_load(model, &d->auxiliary, x, tree->joint_q);
-    lwi_tree_links_of(model, t, 0, model->nnode, x, d->v, tree->link);
-    lwi_tree_world(model, tree->link, tree->R, tree->r);
-    lwi_tree_velocity(model, tree->link, d->v, tree->V);
-}
-
-// After it: bodies, and the hinges that close loops, from the motion in a snapshot.
-static void read_closed_hinges(lwi_rcr_work *d, const lwi_snapshot *snapshot)
-{
-    const lw_model *model = d->cut.model;
-    lwi_tree_work *tree = &d->tree;
-    const size_t n = (size_t)model->nbody;
-    waiting_hinges hinges = {
-        .model = model, .tree = tree, .kernels = lwi_observe_kernels_of(0), .closed = true};
-    memcpy(tree->body_R, snapshot->R, n * sizeof *tree->body_R);
-    memcpy(tree->body_r, snapshot->r, n * sizeof *tree->body_r);
-    memcpy(tree->body_v, snapshot->v, n * sizeof *tree->body_v);
-    hinges.kernels->links.angular(model, 0, model->nnode, (const double(*)[9])tree->R,
-                                  (const double(*)[6])tree->V, tree->body_w);
-    for (int i = 0; i < model->nloop; i++) read_hinge(&hinges, model->loop[i]);
-    read_hinges(&hinges);
-}
-
 lwi_rcr_choice *lwi_rcr_choice_of(lwi_work *work)
 {
     lwi_rcr_work *d = work->data;
@@ -304,13 +200,23 @@ lwi_rcr_choice *lwi_rcr_choice_of(lwi_work *work)
     return choice;
 }
 
-// Whether clusters evaluate the run: they take nothing from its start but the speeds.
+// Whether clusters with the partition of the run find its reactions, too, loop by loop.
+static bool has_loop_reactions(const lwi_work *work)
+{
+    const lwi_rcr_work *d = work->data;
+    const lwi_rcr_choice *choice = work->discrete;
+    return d->clusters && choice->made &&
+           lwi_rcr_clusters_fit_reactions(d->clusters, choice->dependent);
+}
+
+// Whether clusters evaluate the run and its rows: they take nothing from its start but the speeds.
 static bool needs_speeds_only(const lwi_work *work)
 {
     const lwi_rcr_work *d = work->data;
     const lwi_rcr_choice *choice = work->discrete;
-    return d->clusters && d->reactions && !d->momenta &&
-           lwi_rcr_clusters_fit(d->clusters, choice->dependent) && d->has_inertia;
+    return d->clusters && !d->momenta && d->has_inertia &&
+           lwi_rcr_clusters_fit(d->clusters, choice->dependent) &&
+           (d->reactions || has_loop_reactions(work));
 }
 
 static bool is_start(const lwi_work *work, double t, const double *x)
@@ -738,15 +644,15 @@ static void observe_cut_reactions(lwi_rcr_work *d, lwi_snapshot *snapshot)
 }
 
 // Speeds, and accelerations if the level needs them, by the clusters that evaluate the run, where no multipliers are
-// needed: below that level, or where reactions follow from accelerations alone; *done: false if the elimination has to.
+// needed: below that level, or where reactions follow from accelerations; *done: false if the elimination has to.
 static lw_status move_by_clusters(lwi_work *work, double t, const double *x, const double *inputs,
                                   lw_observe level, bool *done)
 {
     lwi_rcr_work *d = work->data;
     const bool accelerates = level >= LW_OBSERVE_ACCELERATION;
     *done = false;
-    if (!d->clusters || (accelerates && !d->reactions) || !lwi_rcr_choice_of(work)->made)
-        return LW_OK;
+    if (!d->clusters || !lwi_rcr_choice_of(work)->made) return LW_OK;
+    if (accelerates && !d->reactions && !has_loop_reactions(work)) return LW_OK;
     if (!accelerates && take_motion(work, t, x, LWI_RCR_FOR_VELOCITIES) && d->last.clusters) {
         if (!d->hinges_alone) lwi_rcr_move(work, t, LWI_RCR_READ_CLOSED); // joints as below
         *done = true;
@@ -758,7 +664,7 @@ static lw_status move_by_clusters(lwi_work *work, double t, const double *x, con
         return LW_OK;
     d->by_dense = false;
     if (d->hinges_alone) {
-        move_links(work, t, x);
+        lwi_rcr_move_links(work, t, x);
     } else {
         lwi_rcr_place_tree(work, t, x);
         lwi_rcr_move(work, t, LWI_RCR_READ_CLOSED);
@@ -786,17 +692,21 @@ static lw_status move_by_rows(lwi_work *work, double t, const double *x, const d
     return LW_OK;
 }
 
-// Reactions of minimum norm: loop by loop from those of the tree in the snapshot, or together.
-static lw_status observe_min_norm(lwi_work *work, double t, bool by_loops, lwi_snapshot *snapshot)
+// Reactions of minimum norm, and unique ones where clusters move the tree: loop by loop from those of the tree in the
+// snapshot, or together.
+static lw_status observe_reactions(lwi_work *work, double t, bool by_loops, lwi_snapshot *snapshot)
 {
+    const lw_model *model = work->model;
     lwi_rcr_work *d = work->data;
-    if (by_loops && lwi_rcr_clusters_find_reactions(work, snapshot->reaction)) {
-        lwi_rcr_reactions_mark(work->model, d->reactions, snapshot);
-        return LW_OK;
-    }
+    const bool found = by_loops && lwi_rcr_clusters_find_reactions(work, snapshot->reaction);
+    if (found && d->reactions) lwi_rcr_reactions_mark(model, d->reactions, snapshot);
+    for (int i = 0; i < model->nloop && found && !d->reactions; i++)
+        lwi_snapshot_set_undetermined(snapshot, model->loop[i], 0);
+    if (found) return LW_OK;
     if (d->by_dense) lwi_rcr_place(&d->e, &d->tree, t);
     const lw_status status =
-        lwi_rcr_reactions_observe(work->model, d->reactions, &d->tree, t, snapshot);
+        d->reactions ? lwi_rcr_reactions_observe(model, d->reactions, &d->tree, t, snapshot)
+                     : LW_ERR_NOT_FINITE;
     if (status == LW_OK) return LW_OK;
     return lwi_fail(&work->error, status,
                     status == LW_ERR_MEMORY ? "no memory for reactions at t = %.9g s"
@@ -824,19 +734,19 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     }
     d->tree.has_world = true; // by place_tree or move_links
     d->cut.closed = by_clusters;
-    const bool by_loops = by_clusters && lwi_rcr_clusters_have_reactions(d->clusters);
+    const bool by_loops = by_clusters && has_loop_reactions(work);
     lwi_tree_observe(
         work->model, &d->tree, t, d->v, d->vdot,
         together && !by_loops && level > LW_OBSERVE_ACCELERATION ? LW_OBSERVE_ACCELERATION : level,
         snapshot);
     snapshot->work = d->auxiliary.at_work >= 0 ? x[d->auxiliary.at_work] : 0;
-    if (by_clusters && d->hinges_alone) read_closed_hinges(d, snapshot);
+    if (by_clusters && d->hinges_alone) lwi_rcr_read_closed_hinges(d, snapshot);
     lwi_cut_state_observe_joints(&d->cut, &d->tree, t, level, snapshot);
     snapshot->work += prescribed;
-    if (level >= LW_OBSERVE_REACTION && !d->reactions) observe_cut_reactions(d, snapshot);
-    return level >= LW_OBSERVE_REACTION && d->reactions
-               ? observe_min_norm(work, t, by_loops, snapshot)
-               : LW_OK;
+    if (level < LW_OBSERVE_REACTION) return LW_OK;
+    if (d->reactions || by_loops) return observe_reactions(work, t, by_loops, snapshot);
+    observe_cut_reactions(d, snapshot);
+    return LW_OK;
 }
 
 // Largest |phi|: distances of points and sines of angles, at least as large as any row.

@@ -17,8 +17,6 @@ void lwi_rcr_place_tree(lwi_work *work, double t, const double *x);
 void lwi_rcr_place_state(lwi_work *work, double t, const double *x);
 /** All speeds into v of the work, from the independent ones of u [tree_nv]; after the elimination. */
 void lwi_rcr_complete_speeds(lwi_work *work, const double *u);
-/** Velocities of all bodies and joints at the speeds of the work, after the poses. */
-void lwi_rcr_move(lwi_work *work, double t, lwi_rcr_read how);
 /** The partition, for the elimination too. */
 lwi_rcr_choice *lwi_rcr_choice_of(lwi_work *work);
 /** @return LW_ERR_NOT_FINITE naming a joint or body */
@@ -29,6 +27,15 @@ bool lwi_rcr_takes_dense_path(const lwi_rcr_work *d, const lwi_rcr_choice *choic
 void lwi_rcr_take_dense_speeds(lwi_work *work, double t, const double *x);
 /** The motion of the work is that of the state. */
 void lwi_rcr_note_solved(lwi_work *work, double t, const double *x);
+
+// ---------------------------------------------------------------------------------- motion.c
+
+/** Velocities of all bodies and joints at the speeds of the work, after the poses. */
+void lwi_rcr_move(lwi_work *work, double t, lwi_rcr_read how);
+/** Links and their velocities at the speeds of the work, without those of bodies and joints. */
+void lwi_rcr_move_links(lwi_work *work, double t, const double *x);
+/** After it: bodies, and the hinges that close loops, from the motion in a snapshot. */
+void lwi_rcr_read_closed_hinges(lwi_rcr_work *d, const lwi_snapshot *snapshot);
 
 // ---------------------------------------------------------------------------------- changes.c
 

@@ -28,7 +28,7 @@ struct lwi_rcr_clusters {
     const lwi_cluster_kernels *kernels;
     lwi_clusters *clusters;
     lwi_rcr_loads loads;
-    lwi_cluster_reactions *reactions; // NULL: not loop by loop, or all are unique
+    lwi_cluster_reactions *reactions; // NULL: not loop by loop
     unsigned char *other;             // [tree_nv] scratch: a partition
     // if something is driven or floats, or is on a ball: of the tree, then of the drives
     double *q, *v, *vdot;
@@ -99,9 +99,8 @@ lw_status lwi_rcr_clusters_create(lwi_work *work, lwi_rcr_clusters **out)
             return LW_ERR_MEMORY;
     }
     TRY(prepare_found(work, &clusters->found));
-    if (d->reactions)
-        TRY(lwi_cluster_reactions_create(clusters->clusters, model, work->lanes, &work->arena,
-                                         &clusters->reactions));
+    TRY(lwi_cluster_reactions_create(clusters->clusters, model, d->reactions != NULL, work->lanes,
+                                     &work->arena, &clusters->reactions));
     *out = clusters;
     return LW_OK;
 }
@@ -457,11 +456,11 @@ static bool find_rates(lwi_work *work, double t, const double *x, const double *
     return true;
 }
 
-// Modes of forces and added efforts are not in the state.  Only rows with reactions that are not unique take evaluations.
+// Modes of forces and added efforts are not in the state.  Only rows without multipliers take evaluations.
 static bool may_share(const lwi_work *work)
 {
     const lwi_rcr_work *d = work->data;
-    return d->reactions && work->model->nmode == 0 && !d->tree.added;
+    return (d->reactions || d->clusters->reactions) && work->model->nmode == 0 && !d->tree.added;
 }
 
 // At this state, partition and time: speeds do not depend on inputs.
@@ -564,6 +563,13 @@ bool lwi_rcr_clusters_motion(lwi_work *work, double t, const double *x, const do
 bool lwi_rcr_clusters_have_reactions(const lwi_rcr_clusters *clusters)
 {
     return clusters->reactions != NULL;
+}
+
+bool lwi_rcr_clusters_fit_reactions(const lwi_rcr_clusters *clusters,
+                                    const unsigned char *dependent)
+{
+    return clusters->reactions && lwi_rcr_clusters_fit(clusters, dependent) &&
+           lwi_cluster_reactions_fit(clusters->reactions, clusters->clusters);
 }
 
 bool lwi_rcr_clusters_find_reactions(const lwi_work *work, double (*reaction)[6])

@@ -29,8 +29,10 @@ bool lwi_rcr_clusters_speeds(lwi_work *work, double t, const double *x, double *
 bool lwi_rcr_clusters_motion(lwi_work *work, double t, const double *x, const double *inputs,
                              double *v, double *vdot);
 
-/** Whether reactions of minimum norm are found loop by loop (reactions.h). */
+/** Whether reactions are found loop by loop (reactions.h) with some partitions; with this one. */
 bool lwi_rcr_clusters_have_reactions(const lwi_rcr_clusters *clusters);
+bool lwi_rcr_clusters_fit_reactions(const lwi_rcr_clusters *clusters,
+                                    const unsigned char *dependent);
 /** These, after lwi_rcr_clusters_motion; as lwi_cluster_reactions_find. */
 bool lwi_rcr_clusters_find_reactions(const lwi_work *work, double (*reaction)[6]);
 

@@ -1,4 +1,4 @@
-// reactions.c -- reactions of minimum norm of a mechanism of loop clusters, loop by loop.
+// reactions.c -- reactions of a mechanism of loop clusters, loop by loop; of minimum norm where rows are redundant.
 //
 // Problem: J' lambda = f for the rows of all joints, |lambda| minimal.  Input: the reactions of the tree's joints with the
 // loops open, at the accelerations of the closed mechanism.  Output: those of all joints.  Cost: O(loops).
@@ -26,6 +26,8 @@
 //
 // with an A that has the other joints alone.
 // Where a mechanism moves in a plane and forces act in it, self-stresses act across it, and z = 0.
+//
+// Without redundant rows (1) is all: N has no columns.
 //
 // W_y, its factors and N of all loops are found in lanes (simd/loops.c), then w loop by loop.
 #include "methods/rcr/clusters/reactions.h"
@@ -63,6 +65,7 @@ typedef struct pair {
 
 struct lwi_cluster_reactions {
     const lw_model *model;
+    bool redundant; // some rows are: else there are no pairs and no self-stresses
     int nloop, npair;
     int *first;               // [nloop + 1] first step of each loop
     step *step;               // [first[nloop]]
@@ -260,7 +263,8 @@ static lw_status make(const lwi_clusters *c, lwi_cluster_reactions *r, lwi_arena
         r->first[i + 1] = r->first[i] + find_steps(model, model->loop[i], NULL);
     GET(r->step, r->first[r->nloop]);
     for (int i = 0; i < r->nloop; i++) find_steps(model, model->loop[i], r->step + r->first[i]);
-    TRY(make_pairs(r, scratch, arena, sparse));
+    *sparse = !r->redundant;
+    if (r->redundant) TRY(make_pairs(r, scratch, arena, sparse));
     if (!*sparse) return LW_OK;
     GET(r->first_coordinate, r->nloop + 1);
     for (int i = 0; i < r->nloop; i++) {
@@ -283,8 +287,8 @@ static lw_status make(const lwi_clusters *c, lwi_cluster_reactions *r, lwi_arena
 #undef GET
 }
 
-lw_status lwi_cluster_reactions_create(const lwi_clusters *c, const lw_model *model, int width,
-                                       lwi_arena *arena, lwi_cluster_reactions **out)
+lw_status lwi_cluster_reactions_create(const lwi_clusters *c, const lw_model *model, bool redundant,
+                                       int width, lwi_arena *arena, lwi_cluster_reactions **out)
 {
     lwi_arena scratch;
     bool sparse = false;
@@ -294,6 +298,7 @@ lw_status lwi_cluster_reactions_create(const lwi_clusters *c, const lw_model *mo
     lwi_cluster_reactions *r = LWI_PUSH(arena, lwi_cluster_reactions, 1);
     if (!r) return LW_ERR_MEMORY;
     r->model = model;
+    r->redundant = redundant;
     r->kernels = builds[isa];
     lwi_arena_init(&scratch, &arena->allocator);
     const lw_status status = make(c, r, &scratch, arena, &sparse);
@@ -375,8 +380,7 @@ static void order_loops(lwi_cluster_reactions *r)
     }
 }
 
-// For the partition of the clusters.
-static bool plan(lwi_cluster_reactions *r, const lwi_clusters *c)
+bool lwi_cluster_reactions_fit(lwi_cluster_reactions *r, const lwi_clusters *c)
 {
     const size_t bytes = (size_t)r->model->tree_nv;
     if (r->planned && !memcmp(r->partition, c->planned, bytes)) return r->fits;
@@ -387,7 +391,8 @@ static bool plan(lwi_cluster_reactions *r, const lwi_clusters *c)
         if (c->cluster[i].nloop > 1 || // (1) is one system of several loops
             (c->cluster[i].loop >= 0 && !list_coordinates(r, c, &c->cluster[i])))
             r->fits = false;
-    for (int i = 0; i < r->nloop; i++) r->fits = r->fits && r->rows[i] > 0;
+    for (int i = 0; i < r->nloop; i++)
+        r->fits = r->fits && r->rows[i] > 0 && (r->redundant || r->n[i] == 0);
     if (r->fits) order_loops(r);
     return r->fits;
 }
@@ -670,15 +675,15 @@ bool lwi_cluster_reactions_find(lwi_cluster_reactions *r, const lwi_clusters *c,
                                 const lwi_tree_work *tree, double (*reaction)[6])
 {
     double sum = 0;
-    if (!plan(r, c)) return false;
+    if (!lwi_cluster_reactions_fit(r, c)) return false;
     place_points(r, tree);
-    const bool null = !r->planar; // as the last time
+    const bool null = r->redundant && !r->planar; // as the last time
     bool follow;
     if (!find_states(r, tree, null, &follow)) return false;
     for (int i = c->ncluster - 1; i >= 0; i--)
         if (c->cluster[i].loop >= 0) close_loop(r, c->cluster[i].loop, reaction);
-    r->planar = is_planar(r, (const double(*)[6])reaction);
-    if (!r->planar) {
+    r->planar = r->redundant && is_planar(r, (const double(*)[6])reaction);
+    if (r->redundant && !r->planar) {
         if (!null && !find_states(r, tree, true, &follow)) return false;
         if (!follow || !add_self_stresses(r, reaction)) return false;
     }

@@ -1,0 +1,113 @@
+// motion.c -- velocities of bodies and joints at the speeds of a state, and the motion of cut joints.
+//
+// Hinges that close loops are read in lanes.
+#include "methods/rcr/state.h"
+
+#include "base/simd/lanes.h"
+#include "kinematics/kernels.h"
+#include "spatial/rotation.h"
+
+#include <math.h>
+#include <string.h>
+
+// Hinges that close loops, for the lanes; `closed`: their angles, too.
+typedef struct waiting_hinges {
+    const lw_model *model;
+    lwi_tree_work *tree;
+    const lwi_observe_kernels *kernels;
+    bool closed;
+    int n, joint[LWI_LANES];
+} waiting_hinges;
+
+// Lanes without a joint repeat the first one.
+static void read_hinges(waiting_hinges *of)
+{
+    const int width = of->kernels->width;
+    double cosine[LWI_LANES], sine[LWI_LANES], speed[LWI_LANES];
+    lwi_tree_work *tree = of->tree;
+    if (of->n == 0) return;
+    for (int l = of->n; l < width; l++) of->joint[l] = of->joint[0];
+    of->kernels->hinge_motion(of->model, of->joint, (const double(*)[9])tree->body_R,
+                              (const double(*)[3])tree->body_w, of->closed ? cosine : NULL, sine,
+                              speed);
+    for (int l = 0; l < of->n; l++) {
+        const lwi_joint *joint = &of->model->joint[of->joint[l]];
+        double *q = tree->joint_q + joint->iq;
+        if (of->closed) *q = angle_continue(atan2(sine[l], cosine[l]), *q);
+        tree->joint_qd[joint->iv] = speed[l];
+    }
+    of->n = 0;
+}
+
+static void read_hinge(waiting_hinges *of, int j)
+{
+    const lwi_motion motion = lwi_cut_motion(of->tree);
+    const lwi_joint *joint = &of->model->joint[j];
+    if (!of->kernels) {
+        lwi_joint_read_hinge(of->model, j, &motion,
+                             of->closed ? of->tree->joint_q + joint->iq : NULL,
+                             of->tree->joint_qd + joint->iv);
+        return;
+    }
+    of->joint[of->n++] = j;
+    if (of->n == of->kernels->width) read_hinges(of);
+}
+
+// Velocities of all bodies and joints at the speeds v, after place.
+void lwi_rcr_move(lwi_work *work, double t, lwi_rcr_read how)
+{
+    const lw_model *model = work->model;
+    lwi_rcr_work *d = work->data;
+    lwi_tree_work *tree = &d->tree;
+    const lwi_motion motion = lwi_cut_motion(tree);
+    waiting_hinges hinges = {.model = model,
+                             .tree = tree,
+                             .kernels = lwi_observe_kernels_of(0),
+                             .closed = how == LWI_RCR_READ_CLOSED};
+    lwi_tree_rates(model, t, d->v, tree->link);
+    if (!d->by_dense) lwi_tree_velocity(model, tree->link, d->v, tree->V);
+    lwi_tree_body_velocities(model, (const double(*)[9])tree->R, (const double(*)[6])tree->V,
+                             tree->body_R, tree->body_r, tree->body_v, tree->body_w);
+    for (int i = 0; i < model->nloop; i++) {
+        const lwi_joint *joint = &model->joint[model->loop[i]];
+        double now[LW_JOINT_MAX_NQ];
+        if (joint->type->nq == 0) continue;
+        if (how != LWI_RCR_READ_ALL && lwi_joint_is_hinge(joint->type) && !joint->mount.present) {
+            read_hinge(&hinges, model->loop[i]);
+            continue;
+        }
+        lwi_joint_read_motion(model, model->loop[i], t, &motion, now, tree->joint_qd + joint->iv);
+        memcpy(tree->joint_q + joint->iq, now, (size_t)joint->type->nq * sizeof *now);
+    }
+    if (hinges.kernels) read_hinges(&hinges);
+}
+
+// Links and their velocities at the speeds v, without those of bodies and joints.
+void lwi_rcr_move_links(lwi_work *work, double t, const double *x)
+{
+    const lw_model *model = work->model;
+    lwi_rcr_work *d = work->data;
+    lwi_tree_work *tree = &d->tree;
+    d->last.solved = false;
+    lwi_auxiliary_load(model, &d->auxiliary, x, tree->joint_q);
+    lwi_tree_links_of(model, t, 0, model->nnode, x, d->v, tree->link);
+    lwi_tree_world(model, tree->link, tree->R, tree->r);
+    lwi_tree_velocity(model, tree->link, d->v, tree->V);
+}
+
+// After it: bodies, and the hinges that close loops, from the motion in a snapshot.
+void lwi_rcr_read_closed_hinges(lwi_rcr_work *d, const lwi_snapshot *snapshot)
+{
+    const lw_model *model = d->cut.model;
+    lwi_tree_work *tree = &d->tree;
+    const size_t n = (size_t)model->nbody;
+    waiting_hinges hinges = {
+        .model = model, .tree = tree, .kernels = lwi_observe_kernels_of(0), .closed = true};
+    memcpy(tree->body_R, snapshot->R, n * sizeof *tree->body_R);
+    memcpy(tree->body_r, snapshot->r, n * sizeof *tree->body_r);
+    memcpy(tree->body_v, snapshot->v, n * sizeof *tree->body_v);
+    hinges.kernels->links.angular(model, 0, model->nnode, (const double(*)[9])tree->R,
+                                  (const double(*)[6])tree->V, tree->body_w);
+    for (int i = 0; i < model->nloop; i++) read_hinge(&hinges, model->loop[i]);
+    read_hinges(&hinges);
+}
