@@ -40,8 +40,7 @@ void lwi_branch_change(lw_sim *sim, const lwi_snapshot *m, double rate, lwi_snap
 
 // ----------------------------------------------------------------------------------------- choices
 
-// Some velocities that the constraints at the start allow; they differ by k.
-static void choose_velocities(lw_sim *sim, int k, lwi_snapshot *m)
+void lwi_branch_velocities(lw_sim *sim, int k, lwi_snapshot *m)
 {
     lwi_assembler *a = sim->passage.gauss.assembler;
     const double length = sim->monitor.system.length;
@@ -149,7 +148,7 @@ void lwi_branch_choices(lw_sim *sim, char *text, size_t size)
     text[0] = 0;
     if (sim->model->driven || !sim->passage.active || !find_joints(sim->model, &c)) return;
     for (int k = 0; k < TRIES && c.n < CHOICES; k++) {
-        choose_velocities(sim, k, &crossing->direction);
+        lwi_branch_velocities(sim, k, &crossing->direction);
         if (find_branch(sim, &crossing->direction, &crossing->from))
             add_choice(sim->model, sim->passage.gauss.moved.qd, &c);
     }

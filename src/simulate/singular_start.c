@@ -266,19 +266,33 @@ static progress find_progress(lw_sim *sim, const lwi_snapshot *m)
     return p;
 }
 
-// gauss.moved := a motion near the start, away from positions of other loops.
+// gauss.moved := the start moved by a part of NEARBY along m; its sine.
+static double move_by(lw_sim *sim, const lwi_snapshot *m, double part)
+{
+    lwi_gauss *g = &sim->passage.gauss;
+    lwi_gauss_move(g, m, part * NEARBY / lwi_sine_rate(&sim->monitor.system, m));
+    return lwi_sine_at(&sim->monitor, &g->moved);
+}
+
+// gauss.moved := a motion near the start, away from positions of other loops: along m, or one that moves loops that hardly do.
 static void move_nearby(lw_sim *sim, const lwi_snapshot *m)
 {
     static const double parts[] = {1, 0.7, 1.4, 0.5};
-    lwi_gauss *g = &sim->passage.gauss;
-    const double rate = lwi_sine_rate(&sim->monitor.system, m);
+    enum { OTHERS = 3 };
+    lwi_snapshot *other = &sim->crossing.from;
     double best = 0, part = 1;
+    int k = -1;
     for (int i = 0; i < LWI_COUNT(parts) && best < REGULAR; i++) {
-        lwi_gauss_move(g, m, parts[i] * NEARBY / rate);
-        const double sine = lwi_sine_at(&sim->monitor, &g->moved);
+        const double sine = move_by(sim, m, parts[i]);
         if (sine > best) best = sine, part = parts[i];
     }
-    lwi_gauss_move(g, m, part * NEARBY / rate);
+    for (int i = 0; i < OTHERS && best < REGULAR; i++) {
+        lwi_branch_velocities(sim, i, other);
+        const double sine = move_by(sim, other, 1);
+        if (sine > best) best = sine, k = i;
+    }
+    if (k >= 0) lwi_branch_velocities(sim, k, other);
+    move_by(sim, k >= 0 ? other : m, k >= 0 ? 1 : part);
     sim->monitor.largest = fmax(sim->monitor.largest, best * best);
 }
 

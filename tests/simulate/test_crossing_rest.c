@@ -116,6 +116,49 @@ static void loops_at_rest_next_to_positions_pass_theirs(void **state)
         }
 }
 
+// Loops that begin next to their positions at rest while another one moves slowly: along its velocities none of them leaves its
+// position, and neither ranks nor the largest sine of the run are known from there.
+static void slow_loops_beside_others_at_rest_keep_their_branches(void **state)
+{
+    (void)state;
+    enum { MOST = 5 };
+    static const char *const formulations[] = {"rcr", "dca", "dense"};
+    static const struct {
+        double gravity[2], begin[MOST], speed[MOST], crank[MOST];
+    } sets[] = {{{-3.106, 6.96},
+                 {2.704e-6, 0.8489, -9.018e-6, 6.724e-5, -3.396e-6},
+                 {-1.091e-3, 0, 0, 0, -1.538e-2},
+                 {0.62, 0.71, 0.4, 0.57, 0.64}},
+                {{3.529, -6.538},
+                 {1.284, -2.775e-4, -6.574e-6, -1.131e-5, 6.076e-4},
+                 {3.256e-3, -1.435e-6, -2.86e-4, 0, 0},
+                 {0.61, 0.71, 0.45, 0.39, 0.53}}};
+    for (int f = 0; f < LWI_COUNT(formulations); f++)
+        for (int i = 0; i < LWI_COUNT(sets); i++) {
+            lw_builder *b = lwt_builder();
+            lw_builder_gravity(b, (lw_vec3){sets[i].gravity[0], sets[i].gravity[1], 0});
+            for (int k = 0; k < MOST; k++)
+                lwt_add_parallelogram_of(b, lwt_thin_rod, k, lwt_ground, sets[i].begin[k],
+                                         sets[i].speed[k], sets[i].crank[k], 1);
+            lw_model *model = lwt_model(b);
+            lw_sim *sim = lwt_crossing(model, formulations[f], "1e-10", "1");
+            const lw_observation *o;
+            const double energy = lwt_energy(sim);
+            if (lw_sim_step(sim, 0.3) != LW_OK)
+                fail_msg("%s, set %d: %s", formulations[f], i, lw_sim_error(sim)->text);
+            const double wrong = fabs(lwt_energy(sim) - energy);
+            double coupler = 0;
+            lwt_ok(lw_sim_observe(sim, LW_OBSERVE_POSE, &o), lw_sim_error(sim));
+            for (int k = 0; k < MOST; k++)
+                coupler = fmax(coupler, fabs(o->quaternion[2 + 3 * k][3]));
+            if (!(coupler < 1e-7 && wrong < 1e-5))
+                fail_msg("%s, set %d: couplers off by %.1e rad, energies by %.1e J",
+                         formulations[f], i, 2 * coupler, wrong);
+            lw_sim_destroy(sim);
+            lw_model_destroy(model);
+        }
+}
+
 // A crossed parallelogram on the ground, its crank at `angle`: the end of the coupler is that of a parallelogram, mirrored about
 // the line from the end of the crank to the rocker's pivot.  On its branch tan(rocker / 2) is proportional to tan(crank / 2).
 static void add_crossed_rods(lw_builder *b, double angle, double crank, double ground)
@@ -345,6 +388,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_mechanism_starts_from_rest_next_to_a_position),
         cmocka_unit_test(loops_at_rest_next_to_positions_pass_theirs),
+        cmocka_unit_test(slow_loops_beside_others_at_rest_keep_their_branches),
         cmocka_unit_test(crossed_parallelograms_keep_their_branch),
         cmocka_unit_test(loops_on_a_sliding_body_keep_their_rows),
         cmocka_unit_test(a_mechanism_moves_away_in_small_steps),

@@ -38,9 +38,9 @@ static inline void lwt_add_parallelogram_of(lw_builder *b, lwt_make_rod *make, i
                            make(b, name[1], x, y, x + ground, y, 1),
                            make(b, name[2], x0 + ground, 0, x + ground, y, 1)};
     lwt_revolute(b, name[3], base, rod[0], x0, 0, speed);
-    lwt_revolute(b, name[4], rod[0], rod[1], x, y, 0);
-    lwt_revolute(b, name[5], rod[1], rod[2], x + ground, y, 0);
-    lwt_revolute(b, name[6], base, rod[2], x0 + ground, 0, 0);
+    lwt_revolute(b, name[4], rod[0], rod[1], x, y, -speed);
+    lwt_revolute(b, name[5], rod[1], rod[2], x + ground, y, speed);
+    lwt_revolute(b, name[6], base, rod[2], x0 + ground, 0, speed);
 }
 
 static inline void lwt_add_parallelogram(lw_builder *b, int k, lw_body base, double angle,
