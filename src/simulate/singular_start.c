@@ -408,7 +408,10 @@ lw_status lwi_sim_leave_singular(lw_sim *sim)
     lwi_branch_change(sim, &c->direction, rate, &c->from);
     const double sine = lwi_sine_at(&sim->monitor, &sim->passage.gauss.moved);
     lwi_crossing_take_pivots(sim, sine, c->at_pivot);
-    if (!(sqrt(c->at_pivot[nearest]) > RISES * sqrt(pivot))) return LW_OK;
+    if (!(sqrt(c->at_pivot[nearest]) > RISES * sqrt(pivot))) {
+        move_nearby(sim, &c->direction); // it has the largest sine of the run
+        return LW_OK;
+    }
     if (!(lwi_sine_rate(s, &c->from) <= LWI_BRANCH_CHANGE * rate))
         return pivot < AT * AT ? refuse(sim, &c->from, pivot) : LW_OK;
     // sines grow in proportion

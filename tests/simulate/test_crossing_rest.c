@@ -116,8 +116,8 @@ static void loops_at_rest_next_to_positions_pass_theirs(void **state)
         }
 }
 
-// Loops that begin next to their positions at rest while another one moves slowly: along its velocities none of them leaves its
-// position, and neither ranks nor the largest sine of the run are known from there.
+// Loops that begin next to their positions at rest while another one moves: along its velocities none of them leaves its position,
+// and neither ranks nor the largest sine of the run are known from there.
 static void slow_loops_beside_others_at_rest_keep_their_branches(void **state)
 {
     (void)state;
@@ -132,7 +132,11 @@ static void slow_loops_beside_others_at_rest_keep_their_branches(void **state)
                 {{3.529, -6.538},
                  {1.284, -2.775e-4, -6.574e-6, -1.131e-5, 6.076e-4},
                  {3.256e-3, -1.435e-6, -2.86e-4, 0, 0},
-                 {0.61, 0.71, 0.45, 0.39, 0.53}}};
+                 {0.61, 0.71, 0.45, 0.39, 0.53}},
+                {{7.607, -2.484},
+                 {4.683e-5, 4.279e-4, -9.123e-6, 0.809, 1.474e-4},
+                 {0, -1.238, -2.024e-4, 0, 1.665e-6},
+                 {0.44, 0.72, 0.44, 0.45, 0.67}}};
     for (int f = 0; f < LWI_COUNT(formulations); f++)
         for (int i = 0; i < LWI_COUNT(sets); i++) {
             lw_builder *b = lwt_builder();
