@@ -210,67 +210,52 @@ void lwi_elim_dense_scale(const lwi_elim_dense *A, int rank, const lwi_team *tea
 
 // ----------------------------------------------------------------------------- triangular systems
 
+// Right sides of a triangular system, and how its matrix is stored.
+typedef struct sides {
+    const lwi_elim_kernels *kernels;
+    int down, right; // steps from an entry of the matrix to the next one
+    int columns, ld;
+} sides;
+
+// X -= A known: m rows of X, k known ones.
+LWI_INLINE void subtract_known(const sides *s, int m, int k, const double *A, const double *known,
+                               double *X)
+{
+    lwi_elim_dense_subtract(s->kernels, (lwi_elim_product){.m = m,
+                                                           .n = s->columns,
+                                                           .k = k,
+                                                           .s = 1,
+                                                           .A = A,
+                                                           .down = s->down,
+                                                           .right = s->right,
+                                                           .B = known,
+                                                           .lb = s->ld,
+                                                           .C = X,
+                                                           .lc = s->ld,
+                                                           .above = -1});
+}
+
 void lwi_elim_dense_forward(const lwi_elim_kernels *kernels, int n, const double *L, int ll,
                             int columns, double *X, int lx)
 {
+    const sides x = {kernels, 1, ll, columns, lx};
     for (int b = 0; b < n; b += PANEL) {
         const int end = smaller(b + PANEL, n);
-        lwi_elim_dense_subtract(kernels, (lwi_elim_product){.m = end - b,
-                                                            .n = columns,
-                                                            .k = b,
-                                                            .s = 1,
-                                                            .A = L + b,
-                                                            .down = 1,
-                                                            .right = ll,
-                                                            .B = X,
-                                                            .lb = lx,
-                                                            .C = X + b * lx,
-                                                            .lc = lx,
-                                                            .above = -1});
+        subtract_known(&x, end - b, b, L + b, X, X + b * lx);
         for (int k = b + 1; k < end; k++)
-            lwi_elim_dense_subtract(kernels, (lwi_elim_product){.m = 1,
-                                                                .n = columns,
-                                                                .k = k - b,
-                                                                .s = 1,
-                                                                .A = L + b * ll + k,
-                                                                .right = ll,
-                                                                .B = X + b * lx,
-                                                                .lb = lx,
-                                                                .C = X + k * lx,
-                                                                .lc = lx,
-                                                                .above = -1});
+            subtract_known(&x, 1, k - b, L + b * ll + k, X + b * lx, X + k * lx);
     }
 }
 
 void lwi_elim_dense_backward(const lwi_elim_kernels *kernels, int n, const double *L, int ll,
                              int columns, double *X, int lx)
 {
+    const sides x = {kernels, ll, 1, columns, lx};
     for (int b = (n - 1) / PANEL * PANEL; b >= 0; b -= PANEL) {
         const int end = smaller(b + PANEL, n);
-        lwi_elim_dense_subtract(kernels, (lwi_elim_product){.m = end - b,
-                                                            .n = columns,
-                                                            .k = n - end,
-                                                            .s = 1,
-                                                            .A = L + b * ll + end,
-                                                            .down = ll,
-                                                            .right = 1,
-                                                            .B = X + end * lx,
-                                                            .lb = lx,
-                                                            .C = X + b * lx,
-                                                            .lc = lx,
-                                                            .above = -1});
+        subtract_known(&x, end - b, n - end, L + b * ll + end, X + end * lx, X + b * lx);
         for (int k = end - 2; k >= b; k--)
-            lwi_elim_dense_subtract(kernels, (lwi_elim_product){.m = 1,
-                                                                .n = columns,
-                                                                .k = end - k - 1,
-                                                                .s = 1,
-                                                                .A = L + k * ll + k + 1,
-                                                                .right = 1,
-                                                                .B = X + (k + 1) * lx,
-                                                                .lb = lx,
-                                                                .C = X + k * lx,
-                                                                .lc = lx,
-                                                                .above = -1});
+            subtract_known(&x, 1, end - k - 1, L + k * ll + k + 1, X + (k + 1) * lx, X + k * lx);
     }
 }
 
