@@ -90,4 +90,12 @@ static inline void lwt_near(double value, double expected, double tolerance)
     if (!(fabs(value - expected) <= tolerance)) fail_msg("%.15g, expected %.15g", value, expected);
 }
 
+/** A call ended as expected, and its error says so. */
+static inline void lwt_refused(lw_status status, lw_status expected, const lw_error *error,
+                               const char *text)
+{
+    assert_int_equal(status, expected);
+    if (!strstr(error->text, text)) fail_msg("'%s' has no '%s'", error->text, text);
+}
+
 #endif

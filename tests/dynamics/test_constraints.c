@@ -239,16 +239,11 @@ static void accelerations_are_of_the_state_alone(void **unused)
 {
     (void)unused;
     enum { STATES = 24, N = 7 };
-    lw_builder *b = lwt_builder();
     lw_error error;
-    lw_model *model;
     lw_dynamics *d, *fresh;
     double q[STATES][N], v[STATES][N], one[STATES][N], all[STATES][N];
-    lwt_ok(lw_builder_add_mechanism(
-               b, &(lw_mechanism_desc){.mechanism = LW_MECHANISM_N_FOUR_BAR, .n = 3}, &error),
-           &error);
-    lwt_ok(lw_model_create(b, &model, &error), &error);
-    lw_builder_destroy(b);
+    lw_model *model =
+        lwt_generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_N_FOUR_BAR, .n = 3});
     assert_int_equal(lw_model_tree_nv(model), N);
     lwt_ok(lw_dynamics_create(model, NULL, &d, &error), &error);
     for (int i = 0; i < STATES; i++)
@@ -287,16 +282,11 @@ static void singular_states_are_reported(void **unused)
 {
     (void)unused;
     enum { N = 3 };
-    lw_builder *b = lwt_builder();
     lw_error error;
-    lw_model *model;
     lw_dynamics *d;
     double q[N] = {0}, v[N] = {0}, upright[N], vdot[N];
-    lwt_ok(lw_builder_add_mechanism(
-               b, &(lw_mechanism_desc){.mechanism = LW_MECHANISM_N_FOUR_BAR, .n = 1}, &error),
-           &error);
-    lwt_ok(lw_model_create(b, &model, &error), &error);
-    lw_builder_destroy(b);
+    lw_model *model =
+        lwt_generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_N_FOUR_BAR, .n = 1});
     lwt_ok(lw_dynamics_create(model, NULL, &d, &error), &error);
     lwt_ok(lw_forward_dynamics(d, 0, q, v, NULL, NULL, upright), lw_dynamics_error(d));
     for (int j = 0; j < lw_model_joint_count(model); j++) {

@@ -246,14 +246,7 @@ static void bad_arguments_leave_the_results(void **unused)
 static void a_singular_start_is_refused(void **unused)
 {
     (void)unused;
-    lw_builder *b = lwt_builder();
-    const lw_body A = lwt_rod(b, "A", 0, 0, 1, 0, 1), B = lwt_rod(b, "B", 1, 0, 2, 0, 1);
-    const lw_body C = lwt_rod(b, "C", 1, 0, 2, 0, 1);
-    lwt_joint(b, LW_JOINT_REVOLUTE, "j1", lwt_ground, A, 0, 0);
-    lwt_joint(b, LW_JOINT_REVOLUTE, "j2", A, B, 1, 0);
-    lwt_joint(b, LW_JOINT_REVOLUTE, "j3", B, C, 2, 0);
-    lwt_joint(b, LW_JOINT_REVOLUTE, "j4", C, lwt_ground, 1, 0);
-    lw_model *model = lwt_model(b);
+    lw_model *model = lwt_folded_rhombus();
     state s = state_of(model, 1);
     double v[3] = {5, 5, 5}, qdot[3], pdot[3];
     for (int k = 0; k < 2; k++) {

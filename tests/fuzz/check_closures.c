@@ -3,6 +3,9 @@
 
 #include <linkwork/io.h>
 
+#include "support/failing.h"
+
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,22 +25,6 @@ static const char robot[] = "<robot name='r'><link name='world'/>" LINK("left") 
     LINK("right") HINGE("A", "world", "left", "0 0 0") HINGE("B", "left", "top", "0 1 0")
         HINGE("D", "world", "right", "1 0 0") FRAME("t1", "top", "tip1", "1 0 0")
             FRAME("t2", "right", "tip2", "0 1 0") "</robot>";
-
-typedef struct memory {
-    long live;
-} memory;
-
-static void *allocate(void *user, size_t bytes)
-{
-    void *block = malloc(bytes);
-    ((memory *)user)->live += block != NULL;
-    return block;
-}
-static void release(void *user, void *block)
-{
-    ((memory *)user)->live--;
-    free(block);
-}
 
 static char folder[] = "/tmp/closures-XXXXXX", path[sizeof folder + 32];
 
@@ -74,8 +61,8 @@ static const char *check_error(lw_status status, const lw_error *error, const lw
 
 const char *check_closures(const char *text, size_t length, bool *is_read, lw_error *error)
 {
-    memory m = {0};
-    const lw_allocator allocator = {allocate, release, &m};
+    lwt_failing memory = {.left = LONG_MAX};
+    const lw_allocator allocator = lwt_failing_allocator(&memory);
     const lw_read_desc desc = {.format = "urdf", .allocator = &allocator, .folder = folder};
     lw_model *model = NULL;
     const char *wrong = write_file(text, length);
@@ -90,5 +77,5 @@ const char *check_closures(const char *text, size_t length, bool *is_read, lw_er
     } else {
         wrong = check_error(status, error, model);
     }
-    return !wrong && m.live != 0 ? "memory is left behind" : wrong;
+    return !wrong && memory.live != 0 ? "memory is left behind" : wrong;
 }

@@ -3,27 +3,13 @@
 
 #include "base/numbers.h"
 #include "io/mesh/mesh.h"
+#include "support/failing.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct memory {
-    long live;
-} memory;
-
-static void *allocate(void *user, size_t bytes)
-{
-    void *block = malloc(bytes);
-    ((memory *)user)->live += block != NULL;
-    return block;
-}
-static void release(void *user, void *block)
-{
-    ((memory *)user)->live--;
-    free(block);
-}
 
 static const char *check_refusal(lw_status status, const lw_error *error)
 {
@@ -76,8 +62,8 @@ static const char *check_solids(const lwi_mesh *m, const lw_allocator *allocator
 
 const char *check_mesh(const char *bytes, size_t length, const char *ending, bool *is_read)
 {
-    memory m = {0};
-    const lw_allocator allocator = {allocate, release, &m};
+    lwt_failing memory = {.left = LONG_MAX};
+    const lw_allocator allocator = lwt_failing_allocator(&memory);
     char name[64];
     lwi_arena arena;
     lwi_mesh mesh;
@@ -100,5 +86,5 @@ const char *check_mesh(const char *bytes, size_t length, const char *ending, boo
             wrong = "a status that no file may cause";
     }
     lwi_arena_free(&arena);
-    return !wrong && m.live != 0 ? "memory is left behind" : wrong;
+    return !wrong && memory.live != 0 ? "memory is left behind" : wrong;
 }

@@ -3,25 +3,12 @@
 
 #include <linkwork/io.h>
 
+#include "support/failing.h"
+
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct memory {
-    long live;
-} memory;
-
-static void *allocate(void *user, size_t bytes)
-{
-    void *block = malloc(bytes);
-    ((memory *)user)->live += block != NULL;
-    return block;
-}
-static void release(void *user, void *block)
-{
-    ((memory *)user)->live--;
-    free(block);
-}
 
 static char *written(const lw_model *model, size_t *length, lw_status *status)
 {
@@ -75,8 +62,8 @@ static const char *check_error(lw_status status, const lw_error *error, const lw
 const char *check_reader(const char *text, size_t length, const char *format, bool *is_read,
                          lw_error *error)
 {
-    memory m = {0};
-    const lw_allocator allocator = {allocate, release, &m};
+    lwt_failing memory = {.left = LONG_MAX};
+    const lw_allocator allocator = lwt_failing_allocator(&memory);
     lw_read_desc desc = {
         .format = format, .allocator = &allocator, .folder = LW_SOURCE_DIR "/tests/fuzz/corpus"};
     if (length % 3 == 1) desc.limits_time = LW_LIMITS_TIME;
@@ -92,5 +79,5 @@ const char *check_reader(const char *text, size_t length, const char *format, bo
     } else {
         wrong = check_error(status, error, model);
     }
-    return !wrong && m.live != 0 ? "memory is left behind" : wrong;
+    return !wrong && memory.live != 0 ? "memory is left behind" : wrong;
 }

@@ -68,4 +68,17 @@ static inline void lwt_matrix_of(double *R, lw_quat quat)
     quat_matrix(R, q);
 }
 
+/** The pose (R, r) of a frame of a body in the world. */
+static inline void lwt_world_frame(const lw_body_desc *body, lw_pose frame, double *R, double *r)
+{
+    double B[9], F[9];
+    const double p[3] = {frame.position.x, frame.position.y, frame.position.z};
+    const double o[3] = {body->pose.position.x, body->pose.position.y, body->pose.position.z};
+    lwt_matrix_of(B, body->pose.orientation);
+    lwt_matrix_of(F, frame.orientation);
+    m3_mul(R, B, F);
+    m3_mul_v(r, B, p);
+    v3_add(r, r, o);
+}
+
 #endif

@@ -10,18 +10,6 @@ static void near(const char *what, double a, double b, double tolerance)
         fail_msg("%s: %.17g and %.17g differ by %g > %g", what, a, b, fabs(a - b), tolerance);
 }
 
-// One tree formulation at a state that is not its start, everything observed.
-static void observe_tree(const lwt_tree *c, lwi_arena *arena, lwi_snapshot *m)
-{
-    lwi_work *aba = lwt_work(c->model, &lwi_formulation_aba);
-    double *x = lwt_reals(aba->layout.nx);
-    memcpy(x, c->q, (size_t)c->model->tree_nq * sizeof *x);
-    memcpy(x + c->model->tree_nq, c->v, (size_t)c->model->tree_nv * sizeof *x);
-    lwt_observe(aba, c->t, x, c->input, arena, m);
-    free(x);
-    lwi_work_destroy(aba);
-}
-
 // ------------------------------------------------------------------------------------------ system
 
 // A body in any attitude: T = m v^2/2 + w.I w/2, V = -m g.r, p = m v, L = r x p + R I w.
@@ -70,7 +58,7 @@ static void momenta_follow_newton(void **state)
         lwi_snapshot m;
         lwi_totals s;
         lwi_arena_init(&arena, NULL);
-        observe_tree(&c, &arena, &m);
+        lwt_tree_observe(&c, &arena, &m);
         double dp[3] = {0}, dL[3] = {0}, *x = lwt_reals(dense->layout.nx);
         lwt_ok(lwi_formulation_dense.enter(dense, &m, x), &dense->error);
         for (int i = 0; i < 4; i++) {
@@ -125,7 +113,7 @@ static void residuals_vanish_on_the_constraints(void **state)
         lwi_snapshot m;
         lwi_totals s;
         lwi_arena_init(&arena, NULL);
-        observe_tree(&c, &arena, &m);
+        lwt_tree_observe(&c, &arena, &m);
         lwi_observe_system(c.model, LW_OBSERVE_REACTION, &m, &s);
         // world positions and velocities up to 1e2, accelerations up to 1e3
         lwt_close(&c, "position", 0, s.residual[0], 0, 1e-12);
@@ -192,7 +180,7 @@ static void largest_residuals_are_those_of_joints(void **state)
         lwi_arena arena;
         lwi_snapshot m;
         lwi_arena_init(&arena, NULL);
-        observe_tree(&c, &arena, &m);
+        lwt_tree_observe(&c, &arena, &m);
         for (int b = 1; b < model->nbody; b++)
             for (int i = 0; i < 3; i++) {
                 m.r[b][i] += lwt_random(&c.state, -1, 1);
@@ -225,7 +213,7 @@ static void residuals_differentiate_each_other(void **state)
         lwi_arena arena;
         lwi_snapshot m, there;
         lwi_arena_init(&arena, NULL);
-        observe_tree(&c, &arena, &m);
+        lwt_tree_observe(&c, &arena, &m);
         assert_int_equal(lwi_snapshot_create(model, &arena, &there), LW_OK);
         for (int b = 1; b < model->nbody; b++)
             for (int i = 0; i < 3; i++) {
@@ -402,7 +390,7 @@ static void every_body_is_balanced(void **state)
         lwi_arena arena;
         lwi_snapshot m;
         lwi_arena_init(&arena, NULL);
-        observe_tree(&c, &arena, &m);
+        lwt_tree_observe(&c, &arena, &m);
         double size = 1; // forces and moments about mass centres some lengths apart
         for (int j = 0; j < c.model->njoint; j++)
             size = fmax(size, sqrt(v6_dot(m.reaction[j], m.reaction[j])));

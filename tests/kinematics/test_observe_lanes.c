@@ -4,18 +4,6 @@
 #include "kinematics/kernels.h"
 #include "support/mechanism.h"
 
-// One tree formulation at a state that is not its start, everything observed.
-static void observe_tree(const lwt_tree *c, lwi_arena *arena, lwi_snapshot *m)
-{
-    lwi_work *aba = lwt_work(c->model, &lwi_formulation_aba);
-    double *x = lwt_reals(aba->layout.nx);
-    memcpy(x, c->q, (size_t)c->model->tree_nq * sizeof *x);
-    memcpy(x + c->model->tree_nq, c->v, (size_t)c->model->tree_nv * sizeof *x);
-    lwt_observe(aba, c->t, x, c->input, arena, m);
-    free(x);
-    lwi_work_destroy(aba);
-}
-
 static void observe_bodies(const lw_model *model, lwi_tree_work *tree,
                            const lwi_observe_kernels *kernels, lwi_snapshot *m)
 {
@@ -314,7 +302,7 @@ static void sums_and_reactions_in_lanes_change_no_bit(void **state)
         lwi_snapshot m;
         lwi_body_sums plain = {0};
         lwi_arena_init(&arena, NULL);
-        observe_tree(&c, &arena, &m);
+        lwt_tree_observe(&c, &arena, &m);
         assert_int_equal(lwi_tree_work_create(model, &arena, &tree), LW_OK);
         lwi_tree_evaluate(model, &tree, c.t, c.q, c.v, c.input);
         lwi_tree_world(model, tree.link, tree.R, tree.r);
@@ -370,7 +358,7 @@ static void hinges_in_lanes_change_no_bit(void **state)
         lwi_arena arena;
         lwi_snapshot m;
         lwi_arena_init(&arena, NULL);
-        observe_tree(&c, &arena, &m);
+        lwt_tree_observe(&c, &arena, &m);
         double(*al)[3] = lwi_arena_push(&arena, (size_t)model->nbody, sizeof *al);
         assert_non_null(al);
         for (int b = 0; b < model->nbody; b++) {

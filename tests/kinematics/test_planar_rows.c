@@ -41,14 +41,11 @@ static void each_loop_of_a_plane_has_three(void **state)
                  {LW_MECHANISM_LADDER, 6, 0},
                  {LW_MECHANISM_CHAIN, 6, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        lw_builder *b = lwt_builder();
-        lw_error error;
-        const lw_mechanism_desc desc = {.mechanism = cases[i].kind,
-                                        .n = cases[i].n,
-                                        .m = cases[i].kind == LW_MECHANISM_NET ? cases[i].n : 0,
-                                        .q = {cases[i].kind == LW_MECHANISM_CHAIN ? 0 : 0.3}};
-        lwt_ok(lw_builder_add_mechanism(b, &desc, &error), &error);
-        lw_model *model = lwt_model(b);
+        lw_model *model = lwt_generated(
+            (lw_mechanism_desc){.mechanism = cases[i].kind,
+                                .n = cases[i].n,
+                                .m = cases[i].kind == LW_MECHANISM_NET ? cases[i].n : 0,
+                                .q = {cases[i].kind == LW_MECHANISM_CHAIN ? 0 : 0.3}});
         assert_int_equal(planar_rows(model), cases[i].rows);
         lw_model_destroy(model);
     }
@@ -150,12 +147,8 @@ static void a_change_point_is_no_generic_start(void **state)
 {
     (void)state;
     for (int aligned = 0; aligned < 2; aligned++) {
-        lw_builder *b = lwt_builder();
-        lw_error error;
-        const lw_mechanism_desc desc = {
-            .mechanism = LW_MECHANISM_N_FOUR_BAR, .n = 3, .q = {aligned ? acos(-1.0) / 2 : 0.3}};
-        lwt_ok(lw_builder_add_mechanism(b, &desc, &error), &error);
-        lw_model *model = lwt_model(b);
+        lw_model *model = lwt_generated((lw_mechanism_desc){
+            .mechanism = LW_MECHANISM_N_FOUR_BAR, .n = 3, .q = {aligned ? acos(-1.0) / 2 : 0.3}});
         lwi_arena arena;
         lwi_system s;
         double moved = 0;

@@ -82,9 +82,8 @@ static inline lw_model *lwt_loop(int kind)
     return lwt_model(b);
 }
 
-/** A rhombus that starts folded flat has one more degree of freedom there than nearby: the error of enter names a
- * joint and the time. */
-static inline void lwt_refuses_singular_start(const lwi_formulation *formulation)
+/** A rhombus that starts folded flat, where it has one more degree of freedom than nearby. */
+static inline lw_model *lwt_folded_rhombus(void)
 {
     lw_builder *b = lwt_builder();
     const lw_body A = lwt_rod(b, "A", 0, 0, 1, 0, 1), B = lwt_rod(b, "B", 1, 0, 2, 0, 1);
@@ -93,7 +92,13 @@ static inline void lwt_refuses_singular_start(const lwi_formulation *formulation
     lwt_joint(b, LW_JOINT_REVOLUTE, "j2", A, B, 1, 0);
     lwt_joint(b, LW_JOINT_REVOLUTE, "j3", B, C, 2, 0);
     lwt_joint(b, LW_JOINT_REVOLUTE, "j4", C, lwt_ground, 1, 0);
-    lw_model *model = lwt_model(b);
+    return lwt_model(b);
+}
+
+/** The error of entering a singular start names a joint and the time. */
+static inline void lwt_refuses_singular_start(const lwi_formulation *formulation)
+{
+    lw_model *model = lwt_folded_rhombus();
     lwi_work *work = lwt_work(model, formulation);
     lwi_arena arena;
     lwi_snapshot m;

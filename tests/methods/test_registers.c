@@ -45,10 +45,7 @@ enum { TURNS = 5 };
 
 static void check(lw_mechanism_desc desc, const char *what)
 {
-    lw_builder *b = lwt_builder();
-    lw_error error;
-    lwt_ok(lw_builder_add_mechanism(b, &desc, &error), &error);
-    lw_model *model = lwt_model(b);
+    lw_model *model = lwt_generated(desc);
     for (int i = 0; i < lw_formulation_count(); i++) {
         const lwi_formulation *f = lwi_formulation_find(lw_formulation_info(i).name);
         if (!f->rates || lwi_formulation_accepts(f, model, NULL) != LW_OK) continue;

@@ -69,10 +69,10 @@ static void index3_follows_the_law(void **state)
         char text[300];
         lw_options options;
         lw_options_default(&options);
-        set(&options, "formulation", "index3");
-        set(&options, "duration", "1.2");
-        set(&options, "step", "0.001");
-        set(&options, "sample", "1.2");
+        lwt_set(&options, "formulation", "index3");
+        lwt_set(&options, "duration", "1.2");
+        lwt_set(&options, "step", "0.001");
+        lwt_set(&options, "sample", "1.2");
         snprintf(text, sizeof text,
                  "linkwork: 1\n"
                  "bodies: {a: {mass: 2, inertia: [0.1, 0.1, 0.1, 0, 0, 0]}}\n"

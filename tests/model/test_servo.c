@@ -118,10 +118,10 @@ static void index3_takes_it_into_its_tangent(void **state)
     (void)state;
     lw_options options;
     lw_options_default(&options);
-    set(&options, "formulation", "index3");
-    set(&options, "duration", "1");
-    set(&options, "step", "0.01");
-    set(&options, "sample", "1");
+    lwt_set(&options, "formulation", "index3");
+    lwt_set(&options, "duration", "1");
+    lwt_set(&options, "step", "0.01");
+    lwt_set(&options, "sample", "1");
     lw_model *model =
         lwt_yaml("linkwork: 1\n"
                  "bodies: {a: {mass: 2, inertia: [0.1, 0.1, 0.1, 0, 0, 0]}}\n"
@@ -139,10 +139,10 @@ static void its_work_is_counted(void **state)
     (void)state;
     lw_options options;
     lw_options_default(&options);
-    set(&options, "formulation", "aba");
-    set(&options, "duration", "2");
-    set(&options, "rtol", "1e-10");
-    set(&options, "atol", "1e-10");
+    lwt_set(&options, "formulation", "aba");
+    lwt_set(&options, "duration", "2");
+    lwt_set(&options, "rtol", "1e-10");
+    lwt_set(&options, "atol", "1e-10");
     lw_model *model = with_servos();
     track k = run(model, &options);
     lwt_near("energy", 0, k.energy_end, 0, 1e-7);

@@ -55,9 +55,9 @@ COUNTED(pthread_barrier_wait, (pthread_barrier_t * b), (b))
 static lw_sim *real_time(const lw_model *model, const char *threads)
 {
     lw_options o = index3(0.01, 1, "1");
-    set(&o, "index3", "mode=real-time");
-    set(&o, "threads", threads);
-    return simulation(model, &o);
+    lwt_set(&o, "index3", "mode=real-time");
+    lwt_set(&o, "threads", threads);
+    return lwt_sim(model, &o);
 }
 
 // Steps, and the other calls in the loop of a program.

@@ -24,15 +24,23 @@ static inline lw_model *lwt_yaml(const char *text)
     return model;
 }
 
-/** The model of a file below tests/. The caller destroys it. */
-static inline lw_model *lwt_test_model(const char *folder, const char *name)
+/** The model of a file of the sources. The caller destroys it. */
+static inline lw_model *lwt_read(const char *name)
 {
     char path[512];
     lw_model *model;
     lw_error error;
-    snprintf(path, sizeof path, "%s/tests/%s/%s.yaml", LW_SOURCE_DIR, folder, name);
+    snprintf(path, sizeof path, "%s/%s", LW_SOURCE_DIR, name);
     if (lw_model_read(path, NULL, &model, NULL, &error) != LW_OK) fail_msg("%s", error.text);
     return model;
+}
+
+/** The model of a file below tests/. The caller destroys it. */
+static inline lw_model *lwt_test_model(const char *below, const char *name)
+{
+    char file[256];
+    snprintf(file, sizeof file, "tests/%s/%s.yaml", below, name);
+    return lwt_read(file);
 }
 
 static inline lw_model *lwt_golden(const char *name)
@@ -51,17 +59,23 @@ static inline void lwt_set(lw_options *options, const char *key, const char *val
     if (lw_options_set(options, key, value, &error) != LW_OK) fail_msg("%s", error.text);
 }
 
+/** The caller destroys it. */
+static inline lw_sim *lwt_sim(const lw_model *model, const lw_options *options)
+{
+    lw_sim *sim;
+    lw_error error;
+    if (lw_sim_create(model, &(lw_sim_desc){.options = options}, &sim, &error) != LW_OK)
+        fail_msg("%s", error.text);
+    return sim;
+}
+
 /** A simulation with options: keys and values in turn, NULL at the end. The caller destroys it. */
 static inline lw_sim *lwt_simulate(const lw_model *model, const char *const *settings)
 {
     lw_options options;
-    lw_sim *sim;
-    lw_error error;
     lw_options_default(&options);
     for (; *settings; settings += 2) lwt_set(&options, settings[0], settings[1]);
-    const lw_sim_desc desc = {.options = &options};
-    if (lw_sim_create(model, &desc, &sim, &error) != LW_OK) fail_msg("%s", error.text);
-    return sim;
+    return lwt_sim(model, &options);
 }
 #define LWT_SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 

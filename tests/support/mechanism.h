@@ -46,12 +46,17 @@ static inline lw_model *lwt_model(lw_builder *b)
     return model;
 }
 
+static inline void lwt_add_mechanism(lw_builder *b, lw_mechanism_desc desc)
+{
+    lw_error error;
+    lwt_ok(lw_builder_add_mechanism(b, &desc, &error), &error);
+}
+
 /** One mechanism of a generator. */
 static inline lw_model *lwt_generated(lw_mechanism_desc desc)
 {
     lw_builder *b = lwt_builder();
-    lw_error error;
-    lwt_ok(lw_builder_add_mechanism(b, &desc, &error), &error);
+    lwt_add_mechanism(b, desc);
     return lwt_model(b);
 }
 

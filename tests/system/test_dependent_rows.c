@@ -51,12 +51,8 @@ static void speeds_and_null_vectors_agree_on_random_loops(void **state)
 
 static lw_model *mechanism(lw_mechanism kind, int n, double q0)
 {
-    lw_builder *b = lwt_builder();
-    lw_error error;
-    const lw_mechanism_desc desc = {
-        .mechanism = kind, .n = n, .m = kind == LW_MECHANISM_NET ? n : 0, .q = {q0}};
-    lwt_ok(lw_builder_add_mechanism(b, &desc, &error), &error);
-    return lwt_model(b);
+    return lwt_generated((lw_mechanism_desc){
+        .mechanism = kind, .n = n, .m = kind == LW_MECHANISM_NET ? n : 0, .q = {q0}});
 }
 
 // Three rows of each planar loop, at the joint that closes it.

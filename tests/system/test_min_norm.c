@@ -14,11 +14,10 @@
 static lw_model *mechanism(lw_mechanism kind, int n, double q, lw_vec3 gravity)
 {
     lw_builder *b = lwt_builder();
-    lw_error error;
     lw_builder_gravity(b, gravity);
-    const lw_mechanism_desc desc = {
-        .mechanism = kind, .n = n, .q = {q, kind == LW_MECHANISM_LADDER ? 0.2 : 0}};
-    lwt_ok(lw_builder_add_mechanism(b, &desc, &error), &error);
+    lwt_add_mechanism(b, (lw_mechanism_desc){.mechanism = kind,
+                                             .n = n,
+                                             .q = {q, kind == LW_MECHANISM_LADDER ? 0.2 : 0}});
     return lwt_model(b);
 }
 

@@ -3,6 +3,7 @@
 #define LWT_TREE_CASES_H
 
 #include "kinematics/formulation.h"
+#include "support/mechanism.h"
 #include "support/random_model.h"
 
 #include <float.h>
@@ -55,6 +56,18 @@ static inline void lwt_tree_destroy(lwt_tree *c)
     free(c->q);
     free(c->v);
     free(c->input);
+}
+
+/** Everything observed at the state, by aba; memory is in `arena`. */
+static inline void lwt_tree_observe(const lwt_tree *c, lwi_arena *arena, lwi_snapshot *m)
+{
+    lwi_work *aba = lwt_work(c->model, &lwi_formulation_aba);
+    double *x = lwt_reals(aba->layout.nx);
+    memcpy(x, c->q, (size_t)c->model->tree_nq * sizeof *x);
+    memcpy(x + c->model->tree_nq, c->v, (size_t)c->model->tree_nv * sizeof *x);
+    lwt_observe(aba, c->t, x, c->input, arena, m);
+    free(x);
+    lwi_work_destroy(aba);
 }
 
 /** The seeds 1..count of trees with 1 to 12 bodies; prints the seed of a failure. */

@@ -1,5 +1,6 @@
 // test_choose.c -- columns that patterns choose have the bits of all columns; reactions elsewhere are the same wrench.
 #include "io/result/columns.h"
+#include "support/given.h"
 #include "spatial/rotation.h"
 #include "spatial/vec3.h"
 
@@ -15,16 +16,6 @@
 
 #include <cmocka.h>
 
-static lw_model *read_model(const char *name)
-{
-    char path[512];
-    lw_model *model;
-    lw_error error;
-    snprintf(path, sizeof path, "%s/%s", LW_SOURCE_DIR, name);
-    if (lw_model_read(path, NULL, &model, NULL, &error) != LW_OK) fail_msg("%s", error.text);
-    return model;
-}
-
 typedef struct run {
     lw_model *model;
     lw_sim *sim;
@@ -36,7 +27,7 @@ typedef struct run {
 
 static void start(run *r, const char *model)
 {
-    *r = (run){.model = read_model(model)};
+    *r = (run){.model = lwt_read(model)};
     lwi_arena_init(&r->arena, NULL);
     assert_int_equal(LW_OK, lw_sim_create(r->model, &(lw_sim_desc){0}, &r->sim, NULL));
     assert_int_equal(LW_OK, lw_sim_step(r->sim, 0.1));
@@ -143,7 +134,7 @@ static void refused(lw_model *model, const char *patterns, const char *text)
 static void patterns_without_columns_are_refused(void **state)
 {
     (void)state;
-    lw_model *model = read_model("examples/models/cart_arm.yaml");
+    lw_model *model = lwt_read("examples/models/cart_arm.yaml");
     refused(model, "joint.*.g*", "no column matches 'joint.*.g*'");
     refused(model, "time,sprig.wall.force", "did you mean 'spring.wall.force'?");
     refused(model, "joint.elbow.fx@F3", "after @");

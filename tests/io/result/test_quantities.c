@@ -1,5 +1,6 @@
 // test_quantities.c -- the table of quantities: names, columns, rows and the motion of a row agree.
 #include "io/result/columns.h"
+#include "support/given.h"
 
 #include <linkwork/linkwork.h>
 
@@ -12,16 +13,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static lw_model *read_model(const char *name)
-{
-    char path[512];
-    lw_model *model;
-    lw_error error;
-    snprintf(path, sizeof path, "%s/%s", LW_SOURCE_DIR, name);
-    if (lw_model_read(path, NULL, &model, NULL, &error) != LW_OK) fail_msg("%s", error.text);
-    return model;
-}
 
 // All joint types, a floating base, markers, a loop.
 static const char *const models[] = {"tests/golden/P8_mixed_joint_arm.yaml",
@@ -59,7 +50,7 @@ static void names_determine_quantity_and_item(void **state)
 {
     (void)state;
     for (int i = 0; i < LWI_COUNT(models); i++) {
-        lw_model *model = read_model(models[i]);
+        lw_model *model = lwt_read(models[i]);
         for (int level = 0; level <= LW_OBSERVE_MOMENTUM; level++) {
             lwi_result_columns c, n;
             assert_int_equal(LW_OK, lwi_result_columns_of_model(model, (lw_observe)level, &c));
@@ -96,7 +87,7 @@ static void rows_and_motions_are_inverse(void **state)
 {
     (void)state;
     for (int i = 0; i < LWI_COUNT(models); i++) {
-        lw_model *model = read_model(models[i]);
+        lw_model *model = lwt_read(models[i]);
         lw_sim *sim;
         const lw_observation *observed;
         lwi_result_columns c;
@@ -132,7 +123,7 @@ static void rows_and_motions_are_inverse(void **state)
 static void each_number_of_an_observation_must_be_finite(void **state)
 {
     (void)state;
-    lw_model *model = read_model(models[0]);
+    lw_model *model = lwt_read(models[0]);
     lw_sim *sim;
     const lw_observation *observed;
     lwi_result_columns c;

@@ -57,14 +57,7 @@ static void joint_frame(const lw_builder *b, const lw_joint_desc *j, int side, d
 {
     const lw_body_desc *body = &b->desc.body[side == 1 ? j->body1.index : j->body2.index];
     const lw_pose frame = side == 1 ? j->frame1 : j->frame2;
-    double B[9], F[9];
-    const double p[3] = {frame.position.x, frame.position.y, frame.position.z};
-    const double o[3] = {body->pose.position.x, body->pose.position.y, body->pose.position.z};
-    lwt_matrix_of(B, body->pose.orientation);
-    lwt_matrix_of(F, frame.orientation);
-    m3_mul(R, B, F);
-    m3_mul_v(r, B, p);
-    v3_add(r, r, o);
+    lwt_world_frame(body, frame, R, r);
 }
 
 // Every joint closes at the poses of the file.

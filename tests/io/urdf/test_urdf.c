@@ -47,19 +47,6 @@ static void refuse(const char *text, lw_status status, int line, const char *par
     lwt_error_is(&error, "bot.urdf", line, part);
 }
 
-// world pose (R, r) of a frame in a body
-static void world_frame(const lw_body_desc *body, lw_pose frame, double *R, double *r)
-{
-    double B[9], F[9];
-    const double p[3] = {frame.position.x, frame.position.y, frame.position.z};
-    const double o[3] = {body->pose.position.x, body->pose.position.y, body->pose.position.z};
-    lwt_matrix_of(B, body->pose.orientation);
-    lwt_matrix_of(F, frame.orientation);
-    m3_mul(R, B, F);
-    m3_mul_v(r, B, p);
-    v3_add(r, r, o);
-}
-
 #define LINK(name) "<link name='" name "'/>\n"
 #define JOINT(name, type, parent, child, more)                                                     \
     "<joint name='" name "' type='" type "'><parent link='" parent "'/><child link='" child        \
@@ -121,8 +108,8 @@ static void joint_frames_meet_and_z_is_the_axis(void **state)
         const lw_joint_desc *j = lwt_joint_of(b, "bc");
         const lw_body_desc *c = lwt_body_of(b, "c");
         double R1[9], r1[3], R2[9], r2[3], C[9], z[3];
-        world_frame(lwt_body_of(b, "b"), j->frame1, R1, r1);
-        world_frame(c, j->frame2, R2, r2);
+        lwt_world_frame(lwt_body_of(b, "b"), j->frame1, R1, r1);
+        lwt_world_frame(c, j->frame2, R2, r2);
         for (int k = 0; k < 9; k++) NEAR(R1[k], R2[k]);
         for (int k = 0; k < 3; k++) NEAR(r1[k], r2[k]);
         NEAR(r2[0], c->pose.position.x);

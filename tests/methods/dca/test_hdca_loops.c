@@ -280,13 +280,9 @@ static void round_off_does_not_grow_along_a_row_of_loops(void **state)
     for (int sample = 0; sample < 3; sample++) {
         double qdd[3][2];
         for (int way = 0; way < 3; way++) {
-            const lw_mechanism_desc row = {.mechanism = LW_MECHANISM_N_FOUR_BAR,
-                                           .n = 100,
-                                           .q = {0.2 * sample + 0.1}}; // 0.1, 0.3, 0.5
-            lw_builder *b = lwt_builder();                             // gravity along -y
+            lw_model *model = lwt_generated((lw_mechanism_desc){
+                .mechanism = LW_MECHANISM_N_FOUR_BAR, .n = 100, .q = {0.2 * sample + 0.1}});
             lw_error error = {0};
-            lwt_ok(lw_builder_add_mechanism(b, &row, &error), &error);
-            lw_model *model = lwt_model(b);
             lw_options options;
             lw_sim *sim = NULL;
             const lw_observation *o = NULL;

@@ -684,11 +684,8 @@ static void a_simulation_is_divided_once(void **state)
 {
     (void)state;
     for (int segments = 0; segments < 2; segments++) {
-        lw_builder *b = lwt_builder();
-        lw_error error;
-        const lw_mechanism_desc desc = {.mechanism = LW_MECHANISM_CHAIN, .n = segments ? 400 : 4};
-        lwt_ok(lw_builder_add_mechanism(b, &desc, &error), &error);
-        lw_model *model = lwt_model(b);
+        lw_model *model = lwt_generated(
+            (lw_mechanism_desc){.mechanism = LW_MECHANISM_CHAIN, .n = segments ? 400 : 4});
         lwi_shared shared;
         lwi_arena arena;
         lwi_path_plan *path[2];

@@ -214,11 +214,8 @@ static void rows_have_the_bits_of_one_thread(const lw_model *model,
 static lw_model *generated(lw_mechanism kind, int n)
 {
     lw_builder *b = lwt_builder();
-    lw_error error;
     lw_builder_gravity(b, (lw_vec3){1, 2, -9.81});
-    lwt_ok(lw_builder_add_mechanism(b, &(lw_mechanism_desc){.mechanism = kind, .n = n, .seed = 1},
-                                    &error),
-           &error);
+    lwt_add_mechanism(b, (lw_mechanism_desc){.mechanism = kind, .n = n, .seed = 1});
     return lwt_model(b);
 }
 

@@ -3,6 +3,7 @@
 #define LWT_INDEX3_CASES_H
 
 #include "methods/loop_cases.h"
+#include "support/given.h"
 
 #define PI 3.14159265358979323846
 
@@ -35,23 +36,9 @@ static inline lw_status record(void *user, const lw_observation *o)
     return LW_OK;
 }
 
-static inline void set(lw_options *options, const char *key, const char *value)
-{
-    lw_error error;
-    lwt_ok(lw_options_set(options, key, value, &error), &error);
-}
-
-static inline lw_sim *simulation(const lw_model *model, const lw_options *options)
-{
-    lw_sim *sim;
-    lw_error error;
-    lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = options}, &sim, &error), &error);
-    return sim;
-}
-
 static inline track run(const lw_model *model, const lw_options *options)
 {
-    lw_sim *sim = simulation(model, options);
+    lw_sim *sim = lwt_sim(model, options);
     track k = {.nbody = model->nbody, .njoint = model->njoint};
     k.r = calloc((size_t)MAX_ROWS * 3 * (size_t)k.nbody, sizeof *k.r);
     k.v = calloc((size_t)MAX_ROWS * 3 * (size_t)k.nbody, sizeof *k.v);
@@ -73,8 +60,8 @@ static inline lw_options index3(double step, double duration, const char *sample
 {
     lw_options o;
     lw_options_default(&o);
-    set(&o, "formulation", "index3");
-    set(&o, "sample", sample);
+    lwt_set(&o, "formulation", "index3");
+    lwt_set(&o, "sample", sample);
     o.step = step, o.duration = duration;
     return o;
 }
@@ -91,9 +78,9 @@ static inline track run_exact(const lw_model *model, double duration, const char
 {
     lw_options o;
     lw_options_default(&o);
-    set(&o, "formulation", model->nloop || model->ncoupling ? "hdca" : "aba");
-    set(&o, "integrator", "fehlberg8");
-    set(&o, "sample", sample);
+    lwt_set(&o, "formulation", model->nloop || model->ncoupling ? "hdca" : "aba");
+    lwt_set(&o, "integrator", "fehlberg8");
+    lwt_set(&o, "sample", sample);
     o.duration = duration, o.rtol = o.atol = 1e-11;
     return run(model, &o);
 }

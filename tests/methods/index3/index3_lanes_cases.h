@@ -20,8 +20,8 @@ typedef struct pair {
 static inline pair pair_of(const lw_model *model, double h, const char *method)
 {
     lw_options o = index3(h, 1, "1");
-    set(&o, "index3", method);
-    pair p = {.sim = simulation(model, &o)};
+    lwt_set(&o, "index3", method);
+    pair p = {.sim = lwt_sim(model, &o)};
     p.d = p.sim->work->data;
     p.n = p.sim->work->layout.nx;
     p.general = calloc((size_t)p.n, sizeof *p.general);
@@ -111,10 +111,10 @@ static inline void same_bits_of_threads(lw_model *model, const char *plan, doubl
     double *first = NULL;
     for (int i = 0; i < LWI_COUNT(threads); i++) {
         lw_options o = index3(h, 1, "1");
-        set(&o, "index3", "mode=real-time");
-        set(&o, "threads", threads[i]);
-        set(&o, "plan", plan);
-        pair p = {.sim = simulation(model, &o)};
+        lwt_set(&o, "index3", "mode=real-time");
+        lwt_set(&o, "threads", threads[i]);
+        lwt_set(&o, "plan", plan);
+        pair p = {.sim = lwt_sim(model, &o)};
         p.d = p.sim->work->data;
         p.n = p.sim->work->layout.nx;
         double *x = calloc((size_t)p.n, sizeof *x);

@@ -35,8 +35,8 @@ static inline void row_converges(const char *kind, int n, double h, int steps)
 {
     lw_model *model = row_of(kind, n);
     lw_options o = index3(h, 1, "1");
-    set(&o, "index3", "iterations=4");
-    lw_sim *sim = simulation(model, &o);
+    lwt_set(&o, "index3", "iterations=4");
+    lw_sim *sim = lwt_sim(model, &o);
     lw_summary summary;
     const lwi_index3 *d = sim->work->data;
     const double before = energy_of(sim), t = steps * h;

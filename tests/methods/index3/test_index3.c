@@ -228,8 +228,8 @@ static void rows_can_be_those_of_the_step(void **state)
         double worst[3] = {0};
         const lw_observation *a, *b;
         lw_options o = index3(0.01, 1, "0.01");
-        set(&o, "index3", output[i]);
-        lw_sim *sim = simulation(model, &o), *resumed = simulation(model, &o);
+        lwt_set(&o, "index3", output[i]);
+        lw_sim *sim = lwt_sim(model, &o), *resumed = lwt_sim(model, &o);
         lwt_ok(lw_sim_run(sim, LW_OBSERVE_REACTION, balance, worst, NULL, NULL), lw_sim_error(sim));
         // a position off by the tolerance of 1e-10 m is 4/h^2 of it in accelerations
         if (i < 2 && !(worst[0] < 4e4 * 1e-10)) fail_msg("%s: off by %g N", output[i], worst[0]);
@@ -407,7 +407,7 @@ static void a_run_goes_on_from_its_state_bit_by_bit(void **state)
     for (int which = 0; which < 2; which++) {
         lw_model *model = which ? read_golden("P8_mixed_joint_arm") : lwt_loop(LWT_MOUNTED_LOOP);
         const lw_options o = index3(0.01, 1, "0.01");
-        lw_sim *first = simulation(model, &o), *second = simulation(model, &o);
+        lw_sim *first = lwt_sim(model, &o), *second = lwt_sim(model, &o);
         const size_t n = (size_t)lw_sim_state_size(first);
         double *x = lwt_vector((int)n), *y = lwt_vector((int)n), t;
         lwt_ok(lw_sim_step(first, 0.25), lw_sim_error(first));
@@ -441,7 +441,7 @@ static void every_plan_has_the_same_motion_and_threads_the_same_bits(void **stat
         track one = run_index3(model, 0.01, 0.5, "0.1");
         for (int k = 0; k < LWI_COUNT(plan); k++) {
             lw_options o = index3(0.01, 0.5, "0.1");
-            set(&o, "plan", plan[k]);
+            lwt_set(&o, "plan", plan[k]);
             track alone = run(model, &o);
             const errors e = between(&alone, &one);
             near(plan[k], e.r, 0, 1e-9);
@@ -472,7 +472,7 @@ static void every_option_moves(void **state)
     track own = run_index3(model, 0.005, 0.5, "0.1");
     for (int i = 0; i < LWI_COUNT(variant); i++) {
         lw_options o = index3(0.005, 0.5, "0.1");
-        set(&o, "index3", variant[i].text);
+        lwt_set(&o, "index3", variant[i].text);
         track k = run(model, &o);
         near(variant[i].text, between(&k, &own).r, 0, variant[i].same);
         drop(&k);
@@ -489,7 +489,7 @@ static void a_step_that_fails_is_halved_then_reported(void **state)
     (void)state;
     lw_model *model = double_pendulum();
     lw_options o = index3(3, 30, "3");
-    lw_sim *sim = simulation(model, &o);
+    lw_sim *sim = lwt_sim(model, &o);
     lw_summary summary;
     lwt_ok(lw_sim_run(sim, LW_OBSERVE_ENERGY, NULL, NULL, NULL, NULL), lw_sim_error(sim));
     lw_sim_summary(sim, &summary);
@@ -497,8 +497,8 @@ static void a_step_that_fails_is_halved_then_reported(void **state)
     lw_sim_destroy(sim);
 
     o = index3(0.5, 30, "0.5");
-    set(&o, "index3", "projection=none");
-    sim = simulation(model, &o);
+    lwt_set(&o, "index3", "projection=none");
+    sim = lwt_sim(model, &o);
     assert_int_equal(lw_sim_run(sim, LW_OBSERVE_ENERGY, NULL, NULL, NULL, NULL), LW_ERR_INTEGRATOR);
     const char *text = lw_sim_error(sim)->text;
     if (!strstr(text, "diverges") || !strstr(text, "body 'body") || !strstr(text, "joint '") ||
@@ -516,8 +516,8 @@ static void real_time_does_the_same_in_every_step(void **state)
     lw_model *model = rhombus(PI / 4, 0);
     lw_options o = index3(0.01, 3, "0.01");
     char text[512];
-    set(&o, "index3", "mode=real-time");
-    lw_sim *sim = simulation(model, &o);
+    lwt_set(&o, "index3", "mode=real-time");
+    lw_sim *sim = lwt_sim(model, &o);
     lwt_ok(lw_sim_run(sim, LW_OBSERVE_ENERGY, NULL, NULL, NULL, NULL), lw_sim_error(sim));
     lw_sim_report(sim, text, sizeof text);
     if (!strstr(text, "3.00 iterations per step") || !strstr(text, "projections"))
@@ -554,12 +554,12 @@ static void what_cannot_be_is_refused(void **state)
         lw_batch_create(model, &(lw_batch_desc){.options = &paced, .instances = 2}, &batch, &error),
         LW_ERR_UNSUPPORTED);
     assert_non_null(strstr(error.text, "pace: 1, expected 0"));
-    set(&o, "integrator", "rk4");
+    lwt_set(&o, "integrator", "rk4");
     assert_int_equal(lw_sim_create(model, &(lw_sim_desc){.options = &o}, &sim, &error),
                      LW_ERR_ARGUMENT);
     assert_non_null(strstr(error.text, "index3 or auto"));
-    set(&o, "formulation", "aba");
-    set(&o, "integrator", "index3");
+    lwt_set(&o, "formulation", "aba");
+    lwt_set(&o, "integrator", "index3");
     assert_int_equal(lw_sim_create(model, &(lw_sim_desc){.options = &o}, &sim, &error),
                      LW_ERR_ARGUMENT);
     lw_model_destroy(model);

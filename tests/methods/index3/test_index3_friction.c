@@ -32,7 +32,7 @@ static void a_block_stops_and_sticks(void **state)
         for (int real_time = 0; real_time < 2; real_time++) {
             lw_model *model = block(smooths[i], 0);
             lw_options o = index3(0.01, 2, "0.01");
-            if (real_time) set(&o, "index3", "mode=real-time");
+            if (real_time) lwt_set(&o, "index3", "mode=real-time");
             track k = run(model, &o);
             if (!real_time) converges(&k, smooths[i]);
             near("place", k.r[6 * (k.nrow - 1) + 3], 1.0 / 6, 1e-4);

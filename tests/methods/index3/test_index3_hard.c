@@ -135,8 +135,8 @@ static void light_bodies_on_taut_ropes(void **state)
         }
         lw_model *model = lwt_model(b);
         lw_options o = index3(0.01, 2, "0.1");
-        set(&o, "index3", "iterations=30,tolerance=1e-11");
-        lw_sim *sim = simulation(model, &o);
+        lwt_set(&o, "index3", "iterations=30,tolerance=1e-11");
+        lw_sim *sim = lwt_sim(model, &o);
         lw_summary summary;
         char text[512];
         lwt_ok(lw_sim_run(sim, LW_OBSERVE_POSE, NULL, NULL, NULL, NULL), lw_sim_error(sim));
@@ -184,7 +184,7 @@ static void thin_rods_survive_a_step_that_is_too_long(void **state)
     lw_model *model = curl(64, 0.02, 1);
     for (int i = 0; i < LWI_COUNT(method); i++) {
         lw_options o = index3(0.01, 10, "0.1");
-        set(&o, "index3", method[i]);
+        lwt_set(&o, "index3", method[i]);
         track k = run(model, &o);
         assert_true(k.energy_min < 0 && k.energy_min > -64 * 9.81 * 64);
         assert_true(k.energy_end < 0); // nothing is gained
@@ -219,12 +219,9 @@ static void a_net_of_loops_is_of_order_two(void **state)
 {
     (void)state;
     lw_builder *b = lwt_builder();
-    lw_error error;
     lw_builder_gravity(b, (lw_vec3){1, -9.81, 0});
-    lwt_ok(lw_builder_add_mechanism(
-               b, &(lw_mechanism_desc){.mechanism = LW_MECHANISM_NET, .n = 4, .m = 3, .q = {0.3}},
-               &error),
-           &error);
+    lwt_add_mechanism(
+        b, (lw_mechanism_desc){.mechanism = LW_MECHANISM_NET, .n = 4, .m = 3, .q = {0.3}});
     lw_model *model = lwt_model(b);
     track exact = run_exact(model, 0.4, "0.05");
     track coarse = run_index3(model, 0.005, 0.4, "0.05"),
@@ -248,7 +245,7 @@ static void steps_by_error_are_of_order_two(void **state)
         double error[2], steps[2];
         for (int i = 0; i < 2; i++) {
             lw_options o = index3(0, 3, "0.1");
-            set(&o, "index3", euler ? "coordinates=7,control=error" : "control=error");
+            lwt_set(&o, "index3", euler ? "coordinates=7,control=error" : "control=error");
             o.rtol = o.atol = i ? 1e-8 : 1e-5;
             track k = run(model, &o);
             error[i] = between(&k, &exact).norm;
@@ -292,9 +289,9 @@ static void reactions_do_not_depend_on_history(void **state)
         lw_model *model = which ? rhombus(PI / 4, 0) : lwt_loop(LWT_TILTED);
         const size_t n = 6 * (size_t)model->njoint;
         lw_options o = index3(0.01, 1, "1");
-        lw_sim *first = simulation(model, &o);
+        lw_sim *first = lwt_sim(model, &o);
         o.step = 0.0037;
-        lw_sim *second = simulation(model, &o);
+        lw_sim *second = lwt_sim(model, &o);
         double *f = lwt_vector((int)n), size = 0;
         const lw_observation *seen;
         lwt_ok(lw_sim_step(first, 0.5), lw_sim_error(first));
@@ -344,7 +341,7 @@ static void a_linkage_may_come_to_rest_in_line(void **state)
                           NULL, &error),
            &error);
     lw_options o = index3(0.01, 8, "8");
-    lw_sim *sim = simulation(model, &o);
+    lw_sim *sim = lwt_sim(model, &o);
     lwt_ok(lw_sim_run(sim, LW_OBSERVE_ENERGY, NULL, NULL, NULL, NULL), lw_sim_error(sim));
     lwt_ok(lw_sim_observe(sim, LW_OBSERVE_ENERGY, &seen), lw_sim_error(sim));
     near("A", seen->position[1][0], 0, 1e-4);
@@ -395,7 +392,7 @@ static void couplings_in_both_sets_of_coordinates(void **state)
             double off[2];
             for (int fine = 0; fine < 2; fine++) {
                 lw_options o = index3(fine ? 0.0025 : 0.005, 1, "0.05");
-                set(&o, "index3", method[i]);
+                lwt_set(&o, "index3", method[i]);
                 track k = run(model, &o);
                 if (strstr(k.notice, "ended before")) fail_msg("%s: %s", method[i], k.notice);
                 assert_true(k.summary.residual[0] < 1e-11);
@@ -418,8 +415,8 @@ static void failures_name_body_joint_and_remedy(void **state)
     (void)state;
     lw_model *model = curl(64, 0.02, 1);
     lw_options o = index3(0.5, 10, "0.5");
-    set(&o, "index3", "projection=none,iterations=2");
-    lw_sim *sim = simulation(model, &o);
+    lwt_set(&o, "index3", "projection=none,iterations=2");
+    lw_sim *sim = lwt_sim(model, &o);
     assert_int_equal(lw_sim_run(sim, LW_OBSERVE_POSE, NULL, NULL, NULL, NULL), LW_ERR_INTEGRATOR);
     const char *text = lw_sim_error(sim)->text;
     if (!strstr(text, "body 'body") || !strstr(text, "joint 'joint") || !strstr(text, "step") ||
@@ -485,8 +482,8 @@ static void real_time_reports_divergence(void **state)
                                     .length = 5.936});
     lw_model *model = lwt_model(b);
     lw_options o = index3(0.01, 3, "0.01");
-    set(&o, "index3", "mode=real-time");
-    lw_sim *sim = simulation(model, &o);
+    lwt_set(&o, "index3", "mode=real-time");
+    lw_sim *sim = lwt_sim(model, &o);
     int k = 0;
     lw_status status = LW_OK;
     while (k < 300 && status == LW_OK) status = lw_sim_step(sim, ++k / 100.0);

@@ -118,7 +118,7 @@ static void motions_are_of_order_two(void **state)
             double error[2];
             for (int fine = 0; fine < 2; fine++) {
                 lw_options o = index3(fine ? 0.002 : 0.004, 0.08, "0.04");
-                set(&o, "index3", method[k]);
+                lwt_set(&o, "index3", method[k]);
                 track now = run(model, &o);
                 error[fine] = between(&now, &exact).r;
                 assert_int_equal(now.summary.rejected, 0);
@@ -137,7 +137,7 @@ static double work_of(legs kind, int n)
 {
     lw_model *model = hub(kind, n);
     lw_options o = index3(0.01, 1, "1");
-    lw_sim *sim = simulation(model, &o);
+    lw_sim *sim = lwt_sim(model, &o);
     const lwi_index3 *d = sim->work->data;
     const double work = lwi_elim_assembled_work(d->system.elim);
     lw_sim_destroy(sim);

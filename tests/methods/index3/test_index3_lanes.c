@@ -195,10 +195,10 @@ static void no_thread_has_much_more_than_the_others(void **state)
     enum { THREADS = 8 };
     lw_model *model = generated("ladder: {n: 2000, q: [0.2, 0.3, 0], qd: [0.5, 1, 0]}");
     lw_options o = index3(0.002, 1, "1");
-    set(&o, "index3", "mode=real-time");
-    set(&o, "threads", "8");
-    set(&o, "plan", "balanced");
-    lw_sim *sim = simulation(model, &o);
+    lwt_set(&o, "index3", "mode=real-time");
+    lwt_set(&o, "threads", "8");
+    lwt_set(&o, "plan", "balanced");
+    lw_sim *sim = lwt_sim(model, &o);
     const lwi_index3_lanes *s = ((const lwi_index3 *)sim->work->data)->lanes;
     int busiest = 0;
     assert_int_equal(s->parts, THREADS);
@@ -223,9 +223,9 @@ static void all_threads_eliminate_large_tasks(void **state)
     for (int i = 0; i < LWI_COUNT(what); i++) {
         lw_model *model = generated(what[i]);
         lw_options o = index3(0.002, 1, "1");
-        set(&o, "index3", "mode=real-time");
-        set(&o, "threads", "3");
-        lw_sim *sim = simulation(model, &o);
+        lwt_set(&o, "index3", "mode=real-time");
+        lwt_set(&o, "threads", "3");
+        lw_sim *sim = lwt_sim(model, &o);
         const lwi_index3_lanes *s = ((const lwi_index3 *)sim->work->data)->lanes;
         int together = 0;
         for (int r = 0; r < s->nround; r++) together += s->together[r];
@@ -244,9 +244,9 @@ static void no_threads_for_small_models(void **state)
     lw_model *model = curl(128, LW_JOINT_SPHERICAL, 0.3);
     for (int i = 0; i < 2; i++) {
         lw_options o = index3(0.01, 1, "1");
-        set(&o, "index3", method[i]);
-        set(&o, "threads", "4");
-        lw_sim *sim = simulation(model, &o);
+        lwt_set(&o, "index3", method[i]);
+        lwt_set(&o, "threads", "4");
+        lw_sim *sim = lwt_sim(model, &o);
         const lwi_index3 *d = sim->work->data;
         assert_null(d->pool);
         lwt_ok(lw_sim_step(sim, 0.01), lw_sim_error(sim));

@@ -9,7 +9,7 @@ static track run_with(const lw_model *model, const char *method, double step, do
                       const char *sample)
 {
     lw_options o = index3(step, duration, sample);
-    set(&o, "index3", method);
+    lwt_set(&o, "index3", method);
     return run(model, &o);
 }
 
@@ -74,8 +74,8 @@ static void double_pendulum_has_the_printed_errors(void **state)
 static double iterations(const lw_model *model, const char *method, double duration)
 {
     lw_options o = index3(0.01, duration, "0.1");
-    set(&o, "index3", method);
-    lw_sim *sim = simulation(model, &o);
+    lwt_set(&o, "index3", method);
+    lw_sim *sim = lwt_sim(model, &o);
     char text[512];
     lwt_ok(lw_sim_run(sim, LW_OBSERVE_POSE, NULL, NULL, NULL, NULL), lw_sim_error(sim));
     lw_sim_report(sim, text, sizeof text);
@@ -154,8 +154,8 @@ static void chain_of_128_links_fails_with_small_penalties(void **state)
                  "mode=real-time,coordinates=7,projection=tangent,tangent=0,penalty=%s",
                  penalty[i]);
         lw_options o = index3(0.01, 0.6, "0.01");
-        set(&o, "index3", method);
-        lw_sim *sim = simulation(model, &o);
+        lwt_set(&o, "index3", method);
+        lw_sim *sim = lwt_sim(model, &o);
         const lw_observation *seen;
         const lw_status status = lw_sim_run(sim, LW_OBSERVE_ENERGY, NULL, NULL, NULL, NULL);
         lwt_ok(lw_sim_observe(sim, LW_OBSERVE_ENERGY, &seen), lw_sim_error(sim));
@@ -225,7 +225,7 @@ static void increments_contract_as_predicted(void **state)
                  "projection=tangent,tolerance=1e-12,tangent=0,iterations=200,penalty=%g,"
                  "coordinates=%s",
                  want[i].penalty, want[i].coordinates);
-        set(&o, "index3", method);
+        lwt_set(&o, "index3", method);
         lwi_work *work = after_two_steps(model, &o, &x);
         const double ratio =
             last_increment(work, x, want[i].done + 1) / last_increment(work, x, want[i].done);

@@ -39,7 +39,7 @@ static lwi_work *work_of(const lw_model *model, const char *method)
     lw_options o = index3(0.01, 1, "0.01");
     lw_error error;
     lwi_work *work;
-    set(&o, "index3", method);
+    lwt_set(&o, "index3", method);
     lwt_ok(lwi_work_create_options(model, &lwi_formulation_index3, NULL, 0, &o, &work, &error),
            &error);
     return work;
@@ -173,9 +173,9 @@ static void loops_almost_in_line_are_stable(void **state)
     assert_true(k.summary.energy_error < 1e-4 && k.summary.steps < 1000);
     drop(&k);
     // with 1e-12 it took round-off for one, and 40 ms took 5000 steps and 2500 rejected ones, down to 2e-6 s
-    lw_sim *coarse = simulation(model, &o), *fine;
+    lw_sim *coarse = lwt_sim(model, &o), *fine;
     o.rtol = o.atol = 1e-9;
-    fine = simulation(model, &o);
+    fine = lwt_sim(model, &o);
     double x[1024], t;
     assert_in_range(lw_sim_state_size(coarse), 1, 1024);
     lwt_ok(lw_sim_step(coarse, 0.6), lw_sim_error(coarse));

@@ -2,6 +2,7 @@
 #ifndef LWT_RATTLE_CASES_H
 #define LWT_RATTLE_CASES_H
 
+#include "support/given.h"
 #include "support/mechanism.h"
 
 #include <inttypes.h>
@@ -14,20 +15,6 @@ typedef struct track {
     double r[MAX_BODIES][3], v[MAX_BODIES][3], w[MAX_BODIES][3], energy;
     lw_summary summary;
 } track;
-
-static inline void set(lw_options *options, const char *key, const char *value)
-{
-    lw_error error;
-    lwt_ok(lw_options_set(options, key, value, &error), &error);
-}
-
-static inline lw_sim *simulation(const lw_model *model, const lw_options *options)
-{
-    lw_sim *sim;
-    lw_error error;
-    lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = options}, &sim, &error), &error);
-    return sim;
-}
 
 static inline lw_status keep_row(void *user, const lw_observation *o)
 {
@@ -52,14 +39,14 @@ static inline track run_to_end(lw_sim *sim)
 
 static inline track run(const lw_model *model, const lw_options *options)
 {
-    return run_to_end(simulation(model, options));
+    return run_to_end(lwt_sim(model, options));
 }
 
 static inline lw_options rattle_options(double step, double duration, double sample, int order)
 {
     lw_options o;
     lw_options_default(&o);
-    set(&o, "formulation", "rattle");
+    lwt_set(&o, "formulation", "rattle");
     o.step = step, o.duration = duration, o.sample = sample, o.order = order;
     return o;
 }

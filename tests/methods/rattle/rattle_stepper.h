@@ -21,7 +21,7 @@ static inline stepper stepper_begin(const lw_model *model, int order, int width,
     lw_error error;
     lwi_arena arena;
     lwi_snapshot start;
-    set(&s.options, "threads", threads);
+    lwt_set(&s.options, "threads", threads);
     lwt_ok(lwi_work_create_options(model, &lwi_formulation_rattle, NULL, 0, &s.options, &s.work,
                                    &error),
            &error);

@@ -8,21 +8,6 @@
 #include "simulate/simulation.h"
 #include "support/given.h"
 
-static lw_model *read_model_in(const char *folder, const char *name)
-{
-    char path[512];
-    lw_model *model;
-    lw_error error;
-    snprintf(path, sizeof path, "%s/%s/%s.yaml", LW_SOURCE_DIR, folder, name);
-    lwt_ok(lw_model_read(path, NULL, &model, NULL, &error), &error);
-    return model;
-}
-
-static lw_model *read_model(const char *name)
-{
-    return read_model_in("tests/models/structure", name);
-}
-
 static int body_of(const lw_model *model, const char *name)
 {
     lw_body body;
@@ -66,7 +51,7 @@ static void steps_are_those_of_another_program(void **state)
          {0.73330329812746, -0.37265504579653, -0.12599007595071}},
     };
     for (int i = 0; i < LWI_COUNT(rows); i++) {
-        lw_model *model = read_model(rows[i].name);
+        lw_model *model = lwt_structure(rows[i].name);
         const double end = rows[i].step * rows[i].steps;
         const track k = run_rattle(model, rows[i].step, end, end, rows[i].order);
         assert_int_equal(k.summary.steps, rows[i].steps);
@@ -80,7 +65,7 @@ static void steps_are_those_of_another_program(void **state)
 static void a_chain_in_a_loop_has_the_steps_of_another_program(void **state)
 {
     (void)state;
-    lw_model *model = read_model_in("bench/structure/models", "chain8");
+    lw_model *model = lwt_read("bench/structure/models/chain8.yaml");
     const track k = run_rattle(model, 0.01, 0.05, 0.05, 2);
     const double r[3] = {1.9629648415264, -0.185558451379623, -0.0647800753197428};
     is_at("chain8", &k, body_of(model, "b7"), r, 1e-12);
@@ -92,7 +77,7 @@ static void a_chain_in_a_loop_has_the_steps_of_another_program(void **state)
 static double error_of(const char *name, double step, double duration, int order,
                        const double (*exact)[3])
 {
-    lw_model *model = read_model(name);
+    lw_model *model = lwt_structure(name);
     const track k = run_rattle(model, step, duration, duration, order);
     const double e = largest(k.nbody - 1, (const double(*)[3])k.r + 1, exact);
     lw_model_destroy(model);
@@ -151,7 +136,7 @@ typedef struct stepper {
 
 static stepper begin(const char *name, int order)
 {
-    stepper s = {.model = read_model(name)};
+    stepper s = {.model = lwt_structure(name)};
     lw_error error;
     lwi_arena arena;
     lwi_snapshot start;
@@ -253,7 +238,7 @@ static void forces_of_steps_are_those_of_another_program(void **state)
         near("second kick", data_of(&s)->mu[c], mu[c], 1e-9);
     }
     end(&s);
-    lw_model *model = read_model("double_pendulum");
+    lw_model *model = lwt_structure("double_pendulum");
     near("energy", run_rattle(model, 0.02, 2, 2, 2).energy, -16.213931314726537, 1e-12);
     lw_model_destroy(model);
 }
@@ -452,9 +437,9 @@ static void energy_does_not_drift(void **state)
 static void a_drift_is_named(void **state)
 {
     (void)state;
-    lw_model *model = read_model("heavy_top");
+    lw_model *model = lwt_structure("heavy_top");
     const lw_options o = rattle_options(0.005, 50, 0.05, 2);
-    lw_sim *sim = simulation(model, &o);
+    lw_sim *sim = lwt_sim(model, &o);
     lwt_ok(lw_sim_run(sim, LW_OBSERVE_ENERGY, NULL, NULL, NULL, NULL), lw_sim_error(sim));
     lwi_audit *a = &sim->audit;
     const lwi_audit found = *a;
@@ -495,7 +480,7 @@ static double swing(double duration)
 static void a_rhombus_passes_the_position_in_line(void **state)
 {
     (void)state;
-    lw_model *model = read_model("rhombus");
+    lw_model *model = lwt_structure("rhombus");
     const double phi = swing(10), steps[3] = {0.02, 0.01, 0.005};
     const double range[3] = {3.3e-3, 8.3e-4, 2.1e-4}, expected[3] = {1.49e-3, 3.71e-4, 9.28e-5};
     for (int i = 0; i < 3; i++) {
@@ -573,8 +558,8 @@ static void stiff_damping_is_of_order_two(void **state)
         "friction: {q0: {viscous: 2}}}\n");
     lw_options o;
     lw_options_default(&o);
-    set(&o, "formulation", "rcr");
-    set(&o, "integrator", "bdf");
+    lwt_set(&o, "formulation", "rcr");
+    lwt_set(&o, "integrator", "bdf");
     o.duration = o.sample = 1, o.rtol = o.atol = 1e-11;
     const track exact = run(model, &o);
     double error[3];
@@ -610,7 +595,7 @@ static void iterations_end_at_round_off(void **state)
 static void joints_close_in_every_step(void **state)
 {
     (void)state;
-    lw_model *model = read_model("double_pendulum");
+    lw_model *model = lwt_structure("double_pendulum");
     const track k = run_rattle(model, 0.15, 300, 0.15, 2);
     assert_int_equal(k.summary.steps, 2000);
     assert_true(k.summary.residual[0] < 1e-14 && k.summary.residual[1] < 1e-13);
@@ -652,11 +637,11 @@ static void gauss_keeps_the_energy_of_trees(void **state)
         double step, error;
     } rows[] = {{4, 0.1, 2.3e-4}, {4, 0.05, 1.2e-5}, {6, 0.2, 9.6e-4}, {6, 0.1, 7.0e-6},
                 {8, 0.3, 1.7e-3}, {8, 0.2, 5.4e-5},  {8, 0.1, 2.5e-7}};
-    lw_model *model = read_model("double_pendulum");
+    lw_model *model = lwt_structure("double_pendulum");
     for (int i = 0; i < LWI_COUNT(rows); i++) {
         lw_options o;
         lw_options_default(&o);
-        set(&o, "integrator", "gauss");
+        lwt_set(&o, "integrator", "gauss");
         o.order = rows[i].order, o.step = o.sample = rows[i].step, o.duration = 150;
         const track k = run(model, &o);
         near("energy", k.summary.energy_error, rows[i].error, 0.15 * rows[i].error);
@@ -668,13 +653,13 @@ static void gauss_keeps_the_energy_of_trees(void **state)
 static void gauss_reverses(void **state)
 {
     (void)state;
-    lw_model *model = read_model("double_pendulum");
+    lw_model *model = lwt_structure("double_pendulum");
     for (int order = 4; order <= 8; order += 2) {
         lw_options o;
         lw_options_default(&o);
-        set(&o, "integrator", "gauss");
+        lwt_set(&o, "integrator", "gauss");
         o.order = order, o.step = 0.1;
-        lw_sim *sim = simulation(model, &o);
+        lw_sim *sim = lwt_sim(model, &o);
         const lw_observation *end;
         double start[2][3];
         lwt_ok(lw_sim_observe(sim, LW_OBSERVE_POSE, &end), lw_sim_error(sim));
@@ -708,7 +693,7 @@ static void is_refused(const lw_model *model, const lw_options *o, const char *w
 static void refusals_name_what_is_wrong(void **state)
 {
     (void)state;
-    lw_model *model = read_model("heavy_top");
+    lw_model *model = lwt_structure("heavy_top");
     lw_options o = rattle_options(0.2, 1, 1, 2);
     is_refused(model, &o, "body 'top' rotates by");
     is_refused(model, &o, "try --step");
@@ -716,14 +701,14 @@ static void refusals_name_what_is_wrong(void **state)
     o.rtol = 1e-6;
     is_refused(model, &o, "rtol: steps of rattle are equal");
     o = rattle_options(0.01, 1, 1, 2);
-    set(&o, "integrator", "dopri5");
+    lwt_set(&o, "integrator", "dopri5");
     is_refused(model, &o, "`integrator` must be rattle or auto");
     lw_options_default(&o);
-    set(&o, "integrator", "gauss"), set(&o, "formulation", "aba");
+    lwt_set(&o, "integrator", "gauss"), lwt_set(&o, "formulation", "aba");
     is_refused(model, &o, "expected formulation momenta, not aba");
-    set(&o, "formulation", "auto"), set(&o, "order", "2");
+    lwt_set(&o, "formulation", "auto"), lwt_set(&o, "order", "2");
     is_refused(model, &o, "order: 2 is none of integrator gauss");
-    set(&o, "order", "4"), set(&o, "step", "1"), set(&o, "sample", "1");
+    lwt_set(&o, "order", "4"), lwt_set(&o, "step", "1"), lwt_set(&o, "sample", "1");
     is_refused(model, &o, "the iteration does not converge, step too long: largest rate");
     lw_model_destroy(model);
     model = damped_pendulum();

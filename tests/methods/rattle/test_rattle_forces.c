@@ -88,7 +88,7 @@ static const char *const loop =
 // The last row of a run with the input at a constant value.
 static track run_with_input(const lw_model *model, const lw_options *options)
 {
-    lw_sim *sim = simulation(model, options);
+    lw_sim *sim = lwt_sim(model, options);
     const double pull = 2; // N m
     lwt_ok(lw_sim_set_input(sim, 0, pull), lw_sim_error(sim));
     return run_to_end(sim);
@@ -102,8 +102,8 @@ static void check(const char *text, const force_case *c, const char *formulation
     lw_model *model = lwt_yaml(model_text);
     lw_options o;
     lw_options_default(&o);
-    set(&o, "formulation", formulation);
-    set(&o, "integrator", "verner87");
+    lwt_set(&o, "formulation", formulation);
+    lwt_set(&o, "integrator", "verner87");
     o.duration = o.sample = DURATION, o.rtol = o.atol = 1e-12;
     const track exact = run_with_input(model, &o);
     track found[2];

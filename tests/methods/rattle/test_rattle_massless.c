@@ -27,8 +27,8 @@ static void steps_with_frail_bodies_are_of_order_two(void **state)
         lw_model *model = frail_chain(frail[i]);
         lw_options o;
         lw_options_default(&o);
-        set(&o, "formulation", "aba");
-        set(&o, "integrator", "verner87");
+        lwt_set(&o, "formulation", "aba");
+        lwt_set(&o, "integrator", "verner87");
         o.duration = o.sample = 0.5, o.rtol = o.atol = 1e-12;
         const track exact = run(model, &o);
         const track a = run_rattle(model, 0.01, 0.5, 0.5, 2);
@@ -125,7 +125,7 @@ static void motion_reverses(void **state)
     for (int i = 0; i < LWI_COUNT(frail); i++) {
         lw_model *model = frail_chain(frail[i]);
         const lw_options o = rattle_options(0.01, 2, 0.01, 2);
-        lw_sim *sim = simulation(model, &o);
+        lw_sim *sim = lwt_sim(model, &o);
         const lw_observation *end;
         double start[MAX_BODIES][3];
         const int n = lw_model_body_count(model);

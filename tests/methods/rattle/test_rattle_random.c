@@ -18,8 +18,8 @@ static track run_dense(const lw_model *model)
 {
     lw_options o;
     lw_options_default(&o);
-    set(&o, "formulation", "dense");
-    set(&o, "integrator", "verner87");
+    lwt_set(&o, "formulation", "dense");
+    lwt_set(&o, "integrator", "verner87");
     o.duration = o.sample = DURATION, o.rtol = o.atol = 1e-12;
     return run(model, &o);
 }

@@ -599,6 +599,21 @@ static inline void step_on(lwt_run *r, int steps, const double *inputs)
     lwt_integrate(r->work, &r->t, r->x, inputs, step_size, steps);
 }
 
+// Kinetic and potential energy, from an observation.
+static inline double energy_of(lwt_run *r)
+{
+    double sum = 0;
+    lwt_run_observe(r);
+    for (int b = 1; b < r->model->nbody; b++) {
+        const lwi_body *body = &r->model->body[b];
+        double L[3];
+        s3_mul_v(L, body->inertia, r->now.w[b]);
+        sum += 0.5 * (body->mass * v3_dot(r->now.v[b], r->now.v[b]) + v3_dot(r->now.w[b], L)) -
+               body->mass * v3_dot(r->model->gravity, r->now.r[b]);
+    }
+    return sum;
+}
+
 // By clusters with the partition of `from`; false: the elimination has to decide.
 static inline bool by_clusters(const lwt_run *from, int lanes, const double *inputs, double *xdot,
                                double *min)

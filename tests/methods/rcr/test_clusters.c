@@ -256,16 +256,10 @@ static void flat_clusters_are_left_to_the_elimination(void **state)
     static const double off[] = {0.3, 0.05, 0.03, 0.01, 0.001};
     (void)state;
     for (int i = 0; i < LWI_COUNT(off); i++) {
-        lw_error error;
-        lw_builder *b = lwt_builder();
-        lwt_ok(lw_builder_add_mechanism(b,
-                                        &(lw_mechanism_desc){.mechanism = LW_MECHANISM_N_FOUR_BAR,
-                                                             .n = 3,
-                                                             .q = {1.5707963267948966 - off[i]},
-                                                             .qd = {1}},
-                                        &error),
-               &error);
-        lw_model *model = lwt_model(b);
+        lw_model *model = lwt_generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_N_FOUR_BAR,
+                                                            .n = 3,
+                                                            .q = {1.5707963267948966 - off[i]},
+                                                            .qd = {1}});
         lwt_run r = drop(model, 1);
         const int n = r.work->layout.nx;
         double *general = lwt_vector(n), *now = lwt_vector(n), *clusters = lwt_vector(n), min;
@@ -314,20 +308,6 @@ static void inertias_are_reduced_on_demand(void **state)
         lwt_run_end(&r);
         lw_model_destroy(model);
     }
-}
-
-static double energy_of(lwt_run *r)
-{
-    double sum = 0;
-    lwt_run_observe(r);
-    for (int b = 1; b < r->model->nbody; b++) {
-        const lwi_body *body = &r->model->body[b];
-        double L[3];
-        s3_mul_v(L, body->inertia, r->now.w[b]);
-        sum += 0.5 * (body->mass * v3_dot(r->now.v[b], r->now.v[b]) + v3_dot(r->now.w[b], L)) -
-               body->mass * v3_dot(r->model->gravity, r->now.r[b]);
-    }
-    return sum;
 }
 
 // A run by clusters conserves the energy as one by the elimination, and remains close to it.
@@ -432,17 +412,25 @@ static lw_model *random_loops(uint64_t *seed)
     return lwt_model(s.b);
 }
 
+enum { CASES_OF_ALL_LOOPS = 240 };
+
+// Seven kinds of loops in rows of one to five, then loops at random.
+static lw_model *case_of_all_loops(int i)
+{
+    static const lwt_kind kinds[] = {FOUR_BARS,    CRANK_SLIDERS, LADDER, SARRUS,
+                                     SEVEN_HINGES, BALLS,         TREE};
+    uint64_t seed = (uint64_t)i;
+    return i < 20 * LWI_COUNT(kinds) ? build(kinds[i / 20], 1 + i % 5, i % 2, &seed)
+                                     : random_loops(&seed);
+}
+
 // The partition that ranks leave at the start is the one that is chosen there, to the last speed.
 static void ranks_choose_as_choices(void **state)
 {
     (void)state;
-    const lwt_kind kinds[] = {FOUR_BARS, CRANK_SLIDERS, LADDER, SARRUS, SEVEN_HINGES, BALLS, TREE};
     int known = 0;
-    for (int i = 0; i < 20 * LWI_COUNT(kinds) + 100; i++) {
-        uint64_t seed = (uint64_t)i;
-        const bool random = i >= 20 * LWI_COUNT(kinds);
-        lw_model *model =
-            random ? random_loops(&seed) : build(kinds[i / 20], 1 + i % 5, i % 2, &seed);
+    for (int i = 0; i < CASES_OF_ALL_LOOPS; i++) {
+        lw_model *model = case_of_all_loops(i);
         lwt_run r = lwt_run_start(model, RCR);
         lwi_rcr_work *d = r.work->data;
         if (d->e.at_start) {
@@ -461,13 +449,9 @@ static void ranks_choose_as_choices(void **state)
 static void loops_have_all_self_stresses(void **state)
 {
     (void)state;
-    const lwt_kind kinds[] = {FOUR_BARS, CRANK_SLIDERS, LADDER, SARRUS, SEVEN_HINGES, BALLS, TREE};
     int found = 0, left = 0;
-    for (int i = 0; i < 20 * LWI_COUNT(kinds) + 100; i++) {
-        uint64_t seed = (uint64_t)i;
-        const bool random = i >= 20 * LWI_COUNT(kinds);
-        lw_model *model =
-            random ? random_loops(&seed) : build(kinds[i / 20], 1 + i % 5, i % 2, &seed);
+    for (int i = 0; i < CASES_OF_ALL_LOOPS; i++) {
+        lw_model *model = case_of_all_loops(i);
         lwt_run r = lwt_run_start(model, RCR);
         lwi_rcr_work *d = r.work->data;
         const int redundant = d->cut.m - lwi_rcr_rank(&d->e);
@@ -493,7 +477,6 @@ static void loops_have_all_self_stresses(void **state)
     assert_true(found > 60);
 }
 
-// A partition that is taken in place of the one with the largest pivots is one that clusters evaluate.
 // A motion away from the model's start is entered by clusters, without an elimination: speeds are those of the elimination,
 // and state and partition, to the last bit, those of a new workspace, independent of what was entered or evaluated before.
 static void check_entering(lwt_kind kind, int n)
@@ -542,6 +525,7 @@ static void states_are_entered_by_clusters(void **state)
     check_entering(DELTA, 1);
 }
 
+// A partition that is taken in place of the one with the largest pivots is one that clusters evaluate.
 static void preferred_partitions_fit(void **state)
 {
     (void)state;

@@ -242,14 +242,10 @@ static void lattices_agree(void **state)
         const int n = sizes[i][0], m = sizes[i][1];
         char what[32];
         findings worst = {0};
-        lw_error error;
         uint64_t seed = 60 + (uint64_t)i;
         site s = new_site(&seed, true);
-        lwt_ok(lw_builder_add_mechanism(
-                   s.b,
-                   &(lw_mechanism_desc){.mechanism = LW_MECHANISM_NET, .n = n, .m = m, .q = {0.3}},
-                   &error),
-               &error);
+        lwt_add_mechanism(
+            s.b, (lw_mechanism_desc){.mechanism = LW_MECHANISM_NET, .n = n, .m = m, .q = {0.3}});
         s.nbody = 2 * n * m + m;
         if (i % 2) add_forces(&s, &seed);
         snprintf(what, sizeof what, "%d x %d meshes", n, m);

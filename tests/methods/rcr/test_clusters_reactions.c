@@ -211,11 +211,10 @@ static void many_hubs_are_left_to_one_factorisation(void **state)
 static void planes_have_no_reactions_across(void **state)
 {
     (void)state;
-    lw_error error;
     lw_builder *b = lwt_builder();
-    const lw_mechanism_desc desc = {.mechanism = LW_MECHANISM_N_FOUR_BAR, .n = 9, .q = {0.3}};
     lw_builder_gravity(b, (lw_vec3){1, -9, 0});
-    lwt_ok(lw_builder_add_mechanism(b, &desc, &error), &error);
+    lwt_add_mechanism(
+        b, (lw_mechanism_desc){.mechanism = LW_MECHANISM_N_FOUR_BAR, .n = 9, .q = {0.3}});
     lw_model *model = lwt_model(b);
     lwt_run r = drop(model, 0);
     step_on(&r, 5, NULL);
@@ -235,9 +234,9 @@ static void forces_leave_the_plane_and_come_back(void **state)
     lw_error error;
     lw_signal input;
     lw_builder *b = lwt_builder();
-    const lw_mechanism_desc desc = {.mechanism = LW_MECHANISM_N_FOUR_BAR, .n = 3, .q = {0.3}};
     lw_builder_gravity(b, (lw_vec3){1, -9, 0});
-    lwt_ok(lw_builder_add_mechanism(b, &desc, &error), &error);
+    lwt_add_mechanism(
+        b, (lw_mechanism_desc){.mechanism = LW_MECHANISM_N_FOUR_BAR, .n = 3, .q = {0.3}});
     lwt_ok(lw_builder_add_input(b, "across", &input, &error), &error);
     const lw_wrench_desc across = {
         .body = {2}, .force = {0, 0, 1}, .torque = {1, 0, 0}, .scale = input};

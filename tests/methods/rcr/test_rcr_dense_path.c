@@ -136,12 +136,8 @@ static void singular_positions_are_left_to_the_elimination(void **state)
 static void many_loops_are_eliminated(void **state)
 {
     (void)state;
-    lw_builder *b = lwt_builder();
-    lw_error error;
-    const lw_mechanism_desc net = {
-        .mechanism = LW_MECHANISM_NET, .n = 9, .m = 9, .joint = 2, .q = {0.3}};
-    lwt_ok(lw_builder_add_mechanism(b, &net, &error), &error);
-    lw_model *model = lwt_model(b);
+    lw_model *model = lwt_generated(
+        (lw_mechanism_desc){.mechanism = LW_MECHANISM_NET, .n = 9, .m = 9, .joint = 2, .q = {0.3}});
     lwt_run r = lwt_run_start(model, RCR);
     assert_null(lwt_rcr(&r)->dense);
     lwt_run_end(&r);

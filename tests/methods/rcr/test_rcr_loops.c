@@ -319,11 +319,8 @@ static void flat_parallelogram(void **state)
 static void long_closed_chains_have_narrow_fronts(void **state)
 {
     (void)state;
-    const lw_mechanism_desc loop = {.mechanism = LW_MECHANISM_LOOP, .n = 32, .joint = 2};
-    lw_builder *b = lwt_builder();
-    lw_error error;
-    lwt_ok(lw_builder_add_mechanism(b, &loop, &error), &error);
-    lw_model *model = lwt_model(b);
+    lw_model *model =
+        lwt_generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_LOOP, .n = 32, .joint = 2});
     lwt_run r = lwt_run_start(model, RCR);
     int widest = 0;
     for (int k = 0; k < model->nnode; k++) {
