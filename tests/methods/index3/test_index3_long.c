@@ -4,14 +4,14 @@
 static void rows_of_two_thousand(void **state)
 {
     (void)state;
-    rows_converge(2000, 45);
+    rows_converge(2000, 20);
 }
 
 static void rows_of_four_thousand(void **state)
 {
     (void)state;
-    row_converges("ladder", 4000, 1e-3, 100);
-    row_converges("n_four_bar", 4000, 1e-4, 100);
+    row_converges("ladder", 4000, 1e-3, 40);
+    row_converges("n_four_bar", 4000, 1e-4, 40);
 }
 
 int main(void)
