@@ -14,7 +14,7 @@ function(lw_module name libraries)
         OUTPUT_NAME ${name} PREFIX "" SUFFIX .so C_VISIBILITY_PRESET hidden
         LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/linkwork
         INSTALL_RPATH "$ORIGIN/..")
-    target_compile_options(linkwork_module_${name} PRIVATE $<$<BOOL:${LW_COVERAGE}>:--coverage>)
+    target_compile_options(linkwork_module_${name} PRIVATE ${LW_COUNTERS})
     if(NOT LW_SANITIZE) # its functions are in the program
         target_link_options(linkwork_module_${name} PRIVATE LINKER:-z,defs)
     endif()

@@ -39,7 +39,7 @@ def flags_of(program):
     flags = cache.get("CMAKE_C_FLAGS_" + cache.get("CMAKE_BUILD_TYPE", "").upper())
     if flags is None:
         return []
-    values = {"CMAKE_C_FLAGS_RELEASE": flags, "LW_WERROR": cache.get("LW_WERROR", "OFF"), "LW_ISA": cache["LW_ISA"]}
+    values = {"CMAKE_C_FLAGS_RELEASE": flags, **{name: cache[name] for name in ("LW_HIDDEN", "LW_ISA", "LW_WERROR")}}
     return [f"--config-settings=cmake.define.{name}={value}" for name, value in values.items()]
 
 
@@ -64,11 +64,12 @@ def main():
         if call(python, "-m", "pip", "download", "--quiet", "--no-deps", "--timeout", "10", "--retries", "1",
                 "--dest", folder, "cffi", env=environment, stderr=subprocess.DEVNULL):
             return skip("pip reaches no index of packages")
-        if call(python, "-m", "pip", "install", "--quiet", *settings, sources + "[test]", env=environment):
+        if call(python, "-m", "pip", "install", "--quiet", "--no-compile", *settings, sources + "[test]",
+                env=environment):
             return 1
         print(f"installed in {time.monotonic() - began:.0f} s", flush=True)
         if os.environ.get("CI"):  # large; their tests are skipped, told by pytest, where this fails
-            call(python, "-m", "pip", "install", "--quiet", "mujoco", "pin", env=environment)
+            call(python, "-m", "pip", "install", "--quiet", "--no-compile", "mujoco", "pin", env=environment)
             if os.environ.get("CI_NIGHTLY") == "all":  # its compiler takes minutes for the tests of the bridge
                 call(python, "-m", "pip", "install", "--quiet", "jax", env=environment)
         tests = os.path.join(sources, "bindings/python/tests")
