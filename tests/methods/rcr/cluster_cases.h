@@ -373,6 +373,26 @@ static inline void stewart(site *s, double x, bool reversed)
     stewart_closed(s, x, reversed, AT_ENDS);
 }
 
+/** A platform on eight cranks, whose rods have universal joints at the cranks and balls at the platform.  Rods turn more than ten
+ *  times as fast as the platform at every position. */
+static inline void platform_on_cranks(site *s, double x)
+{
+    const lw_body platform = blob(s, x + 0.01, 0.02, 0.8, 2);
+    for (int i = 0; i < 8; i++) {
+        const double angle = 1.5707963 * (i / 2) + (i % 2 ? 0.19 : -0.19);
+        const double c = cos(angle), d = sin(angle);
+        const double *knee = AT(x + 0.85 * c, 0.85 * d, 0.1), *tip = AT(x + 0.4 * c, 0.4 * d, 0.8);
+        const double along[3] = {tip[0] - knee[0], tip[1] - knee[1], 0.7}, side[3] = {-d, c, 0};
+        const lw_body crank = blob(s, x + 0.72 * c, 0.72 * d, 0.05, 0.3);
+        const lw_body rod = blob(s, (knee[0] + tip[0]) / 2, (knee[1] + tip[1]) / 2, 0.45, 0.3);
+        double across[3];
+        v3_cross(across, side, along);
+        pin(s, LW_JOINT_REVOLUTE, s->base, crank, AT(x + 0.6 * c, 0.6 * d, 0), side, LW_CUT_NEVER);
+        universal(s, crank, rod, knee, side, across, false, LW_CUT_NEVER);
+        wrist(s, rod, platform, tip, i == 0, false);
+    }
+}
+
 /** A platform in a plane, `radius` wide, on three legs of two links.  `type` hinges close its two loops; LW_JOINT_FIXED: halves of small
  *  bodies on hinges.  Neither loop determines its speeds alone, and rows are redundant. */
 static inline void plane_platform(site *s, double x, lw_joint_type type, double radius)
@@ -458,6 +478,7 @@ typedef enum lwt_kind {
     DELTA_CROSSES,
     DELTA_FEET,
     STEWART_FEET,
+    CRANKS,
     NKIND
 } lwt_kind;
 
@@ -541,6 +562,9 @@ static inline void populate(site *s, lwt_kind kind, int n)
     case STEWART_FEET:
         for (int i = 0; i < n; i++)
             stewart_closed(s, 3 * i, false, i % 2 ? AT_FEET : AT_FEET_REVERSED);
+        break;
+    case CRANKS:
+        for (int i = 0; i < n; i++) platform_on_cranks(s, 3 * i);
         break;
     case PLANE_HALVES:
         for (int i = 0; i < n; i++) plane_platform(s, 3 * i, LW_JOINT_FIXED, 0.3);

@@ -59,6 +59,7 @@ static void coupled_loops_agree(void **state)
     check_kind(STEWART_FEET, 1, "a Stewart platform closed by universal joints", 3);
     check_kind(STEWART_FEET, 2, "Stewart platforms closed by universal joints", 2);
     check_kind(REVERSED, 1, "platforms on reversed balls", 3);
+    check_kind(CRANKS, 1, "a platform on eight cranks", 3);
     check_kind(PLANE, 1, "a platform in a plane", 3);
     check_kind(PLANE, 2, "platforms in a plane", 3);
     check_kind(PLANE_HALVES, 1, "a platform in a plane, halves", 3);

@@ -702,6 +702,8 @@ bool lwi_clusters_plan(lwi_clusters *c, const unsigned char *dependent)
     c->made = true;
     c->plans++;
     c->fits = make_plan(c, true) || make_plan(c, false);
+    c->coupled = false;
+    for (int i = 0; i < c->ncluster; i++) c->coupled |= c->cluster[i].nloop > 1;
     mark_first(c);
     for (int i = 0; i < c->nrotor && c->fits; i++) {
         lwi_cluster_rotor *rotor = &c->rotor[i];

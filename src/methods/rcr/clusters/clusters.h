@@ -59,6 +59,9 @@ enum {
 /** The same of loops that determine their speeds together: columns of several loops enclose smaller angles where no loop
  *  is close to a singular position. */
 #define LWI_CLUSTER_COUPLED_PIVOT 1e-4
+/** Likewise the smallest pivot of a partition (lwi_rcr_clusters_rates): half of LWI_RCR_DELAY.  Rods of platforms on many legs
+ *  turn ten times as fast as the platform, at every position. */
+#define LWI_CLUSTER_COUPLED_DELAY (0.5 * LWI_RCR_DELAY)
 
 /** Kinds of joints that close loops. */
 enum { LWI_CLUSTER_BALL, LWI_CLUSTER_HINGE, LWI_CLUSTER_FIXED, LWI_CLUSTER_UNIVERSAL };
@@ -313,6 +316,7 @@ typedef struct lwi_clusters {
     int *node_of; ///< [nv] node of the tree
     // plan of the present partition
     bool made, fits;
+    bool coupled;           ///< loops determine their speeds together in some cluster
     long plans;             ///< made so far
     unsigned char *planned; ///< [nfree] the partition
     /** [nv] the same while it is planned or chosen; driven coordinates are never dependent */

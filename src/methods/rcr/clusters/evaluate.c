@@ -276,6 +276,12 @@ static bool place(lwi_rcr_clusters *clusters, const double *q, double *max_ratio
     return true;
 }
 
+// Whether the elimination need not take over from the smallest pivot `min` of the present plan.
+static bool is_large(const lwi_clusters *c, double min)
+{
+    return min > (c->coupled ? LWI_CLUSTER_COUPLED_DELAY : LWI_RCR_DELAY);
+}
+
 double lwi_rcr_clusters_pivot(const lwi_work *work, double t, const double *x,
                               const unsigned char *dependent)
 {
@@ -352,7 +358,7 @@ bool lwi_rcr_clusters_close(lwi_work *work, double t, double *x, double gap)
         double max_ratio2;
         const double *q = drive(work->model, d->clusters, t, x);
         if (!place(d->clusters, q, &max_ratio2)) return false;
-        if (!(1 / sqrt(1 + max_ratio2) > LWI_RCR_DELAY)) return false;
+        if (!is_large(c, 1 / sqrt(1 + max_ratio2))) return false;
         d->clusters->kernels->offsets(c);
         lwi_clusters_coupling_offsets(c, q);
         const double change = displace(d->clusters, x);
@@ -400,7 +406,7 @@ static bool find_speeds(lwi_work *work, double t, const double *x, double *v, do
     if (!place(d->clusters, *q, &max_ratio2)) return false;
     LWI_ASSERT(!(max_ratio2 < 0));
     *min = 1 / sqrt(1 + max_ratio2);
-    if (!(*min > LWI_RCR_DELAY)) return false;
+    if (!is_large(c, *min)) return false;
     memcpy(v, x + model->tree_nq, (size_t)model->tree_nv * sizeof *v);
     d->clusters->kernels->speeds(c, v);
     return true;
