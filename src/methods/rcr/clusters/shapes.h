@@ -8,7 +8,15 @@
 #include "methods/rcr/clusters/clusters.h"
 
 /** One row each: name, kind of kernel (`planar`, `cluster`). */
-#define LWI_CLUSTER_SHAPE_LIST(X) X(four_bar, planar) X(posts, cluster)
+#define LWI_CLUSTER_SHAPE_LIST(X) X(crank, planar) X(four_bar, planar) X(posts, cluster)
+
+/** A body on a hinge at the ground. */
+static const lwi_cluster_shape lwi_cluster_shape_crank = {
+    .nx = 1,
+    .nstep = 1,
+    .nbody = 1,
+    .planar = true,
+    .step = {{.parent = -1, .turn = true, .moved_by = 1}}};
 
 /** A planar loop between a rod and a coupler on it, and the next rod on the ground. */
 static const lwi_cluster_shape lwi_cluster_shape_four_bar = {
