@@ -405,13 +405,16 @@ lw_status lwi_sim_leave_singular(lw_sim *sim)
     TRY(keep_start(sim));
     if (!find_direction(sim)) return LW_OK;
     const double rate = lwi_sine_rate(s, &c->direction);
-    lwi_branch_change(sim, &c->direction, rate, &c->from);
+    // one motion tells whether sines are small everywhere, as in a large net
+    lwi_gauss_move(&sim->passage.gauss, &c->direction, LWI_BRANCH_MOTION / rate);
     const double sine = lwi_sine_at(&sim->monitor, &sim->passage.gauss.moved);
     lwi_crossing_take_pivots(sim, sine, c->at_pivot);
     if (!(sqrt(c->at_pivot[nearest]) > RISES * sqrt(pivot))) {
-        move_nearby(sim, &c->direction); // it has the largest sine of the run
+        // the largest sine of the run; loops that share no joint may all but one be at their positions along this motion
+        if (c->ngroup > 1) move_nearby(sim, &c->direction);
         return LW_OK;
     }
+    lwi_branch_change(sim, &c->direction, rate, &c->from);
     if (!(lwi_sine_rate(s, &c->from) <= LWI_BRANCH_CHANGE * rate))
         return pivot < AT * AT ? refuse(sim, &c->from, pivot) : LW_OK;
     // sines grow in proportion
