@@ -50,6 +50,37 @@ static void runs_agree_within_tolerances(void **state)
     expect_run(read_model(bar, LW_BASE_AUTO), bar, "rcr", RCR_NUMBERS, 0.7, 1e-7);
 }
 
+// A row after compiled rates is found as one of the library at that state: by loop clusters, not by an elimination.
+static void rows_have_the_bits_of_the_library(void **state)
+{
+    (void)state;
+    skip_without_compiler();
+    new_cache("rows");
+    lw_model *model = four_bar();
+    lw_compiled *c = compiled(model, desc_of(1, true));
+    lw_sim *by_library = simulation(model, "rcr", "1e-6");
+    lw_sim *sim = simulation(model, "rcr", "1e-6");
+    double x[2 * MOST], rate[2 * MOST], t;
+    const lw_observation *o, *p;
+    OK(lw_sim_use_compiled(sim, c));
+    for (int k = 1; k <= 3; k++) {
+        OK(lw_sim_step(sim, 0.1 * k));
+        lw_sim_get_state(sim, &t, x);
+        OK(lw_sim_set_state(by_library, t, x));
+        OK(lw_sim_rates(by_library, rate));
+        OK(lw_sim_observe(sim, LW_OBSERVE_REACTION, &o));
+        OK(lw_sim_observe(by_library, LW_OBSERVE_REACTION, &p));
+        const size_t n = (size_t)lw_model_joint_count(model);
+        assert_memory_equal(o->qd, p->qd, n * sizeof *o->qd);
+        assert_memory_equal(o->qdd, p->qdd, n * sizeof *o->qdd);
+        assert_memory_equal(o->reaction, p->reaction, n * sizeof *o->reaction);
+    }
+    lw_sim_destroy(sim);
+    lw_sim_destroy(by_library);
+    lw_compiled_destroy(c);
+    lw_model_destroy(model);
+}
+
 // A tree, and with a joint more a loop: dampers, a servo with a lag, a controller, a bushing, an input.
 static lw_model *driven_by_forces(const char *joint, const char *of)
 {
@@ -338,6 +369,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_agree_within_tolerances),
+        cmocka_unit_test(rows_have_the_bits_of_the_library),
         cmocka_unit_test(forces_signals_and_their_work_agree),
         cmocka_unit_test(forward_dynamics_of_models_with_signals_are_refused),
         cmocka_unit_test(prescribed_motions_and_modes_agree),

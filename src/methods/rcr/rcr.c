@@ -566,21 +566,27 @@ static lw_status rates_beside(lwi_work *work, double t, const double *x, const d
 
 // The partition and d->v by clusters, without the elimination, where pivots of the partition of the model's start are as large
 // as those of a new one (lwi_rcr_clusters_prefer), or nearly as there.
-static bool enter_by_clusters(lwi_work *work, double t, const double *x)
+static bool take_start_partition(lwi_work *work, double t, const double *x)
 {
     static const double nearly = 0.8;
     lwi_rcr_work *d = work->data;
     lwi_rcr_choice *choice = lwi_rcr_choice_of(work);
     double min;
-    if (work->resumed || d->momenta || !d->has_inertia || is_start(work, t, x)) return false;
     const unsigned char *dependent = lwi_rcr_start_partition(work);
     if (!dependent || !lwi_rcr_clusters_fit(d->clusters, dependent)) return false;
     const double enough = fmin(0.5 * (d->theta + d->keep), nearly * d->start.pivot);
     *choice = (lwi_rcr_choice){.made = true, .min_pivot = 2, .last_pivot = 2};
     memcpy(choice->dependent, dependent, (size_t)work->model->tree_nv);
     if (lwi_rcr_clusters_speeds(work, t, x, d->v, &min) && min > enough) return true;
-    memset(choice, 0, work->ndiscrete);
+    memset(choice, 0, work->ndiscrete - LWI_SOURCE_CHOICE);
     return false;
+}
+
+static bool enter_by_clusters(lwi_work *work, double t, const double *x)
+{
+    const lwi_rcr_work *d = work->data;
+    if (work->resumed || d->momenta || !d->has_inertia || is_start(work, t, x)) return false;
+    return take_start_partition(work, t, x);
 }
 
 static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
@@ -714,8 +720,8 @@ static lw_status observe_reactions(lwi_work *work, double t, bool by_loops, lwi_
                     t);
 }
 
-static lw_status observe(lwi_work *work, double t, const double *x, const double *inputs,
-                         lw_observe level, lwi_snapshot *snapshot)
+static lw_status observe_motion(lwi_work *work, double t, const double *x, const double *inputs,
+                                lw_observe level, lwi_snapshot *snapshot)
 {
     lwi_rcr_work *d = work->data;
     // reactions of minimum norm follow from the accelerations alone; of rotors they need their efforts
@@ -747,6 +753,28 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     if (d->reactions || by_loops) return observe_reactions(work, t, by_loops, snapshot);
     observe_cut_reactions(d, snapshot);
     return LW_OK;
+}
+
+// A partition for clusters after compiled rates, which have none.
+static lw_status renew_partition(lwi_work *work, double t, const double *x)
+{
+    if (take_start_partition(work, t, x)) return LW_OK;
+    TRY(lwi_rcr_check_finite(work, t, x));
+    lwi_rcr_place_state(work, t, x);
+    return take_partition(work, t, x);
+}
+
+static lw_status observe(lwi_work *work, double t, const double *x, const double *inputs,
+                         lw_observe level, lwi_snapshot *snapshot)
+{
+    const lwi_rcr_work *d = work->data;
+    lwi_rcr_choice *choice = lwi_rcr_choice_of(work);
+    if (!work->source.rates || choice->made || !d->clusters || level < LW_OBSERVE_TWIST)
+        return observe_motion(work, t, x, inputs, level, snapshot);
+    lw_status status = renew_partition(work, t, x);
+    if (status == LW_OK) status = observe_motion(work, t, x, inputs, level, snapshot);
+    memset(choice, 0, work->ndiscrete - LWI_SOURCE_CHOICE); // steps do not depend on rows
+    return status;
 }
 
 // Largest |phi|: distances of points and sines of angles, at least as large as any row.
