@@ -6,14 +6,21 @@
 #include <math.h>
 #include <string.h>
 
-// `auto` compiles where the run takes at least so many times as long as the compiler, by the times of its first part.
-#define WORTH 2
-#define TRIAL 0.1 // s
-#define TRIAL_PART 0.02
+// `auto` leaves runs that take less by the times of their first part: finding what was compiled takes the generation of its
+// text, some tenths of a millisecond for each speed, and the start of the compiler, for its version.
+#define SHORT 0.25          // s
+#define FOR_EACH_SPEED 0.02 // s
+#define TRIAL 0.1           // s
+#define TRIAL_PART 0.005
 
-// The library has lanes over equal branches and loops, and is sometimes faster: then `auto` leaves what was compiled, where the run
-// takes so many seconds and the library by its first part less than this part of the time, the best of some rounds.
-#define LONG_ENOUGH 0.05
+// It compiles where the run takes so many times as long as the compiler may take, which is a guess: so a run by code that is no
+// faster than the library takes little longer.  Text of more letters is not compiled, for machine code beyond the
+// processor's caches is slower.
+#define WORTH 10
+#define MAX_LETTERS 2000000
+
+// The library has lanes over equal branches and loops, and is sometimes faster: then `auto` leaves what was compiled, where the
+// library takes by the first part of the run less than this part of the time, the best of some rounds.
 #define FASTER 0.95
 enum { ROUNDS = 3 };
 
@@ -35,22 +42,22 @@ static cli_exit refuse(const cli_arguments *a, const lw_error *why)
     return cli_complain(CLI_USE, "%s: compiled: on: %s", a->operand, why->text);
 }
 
-// For `auto`: is it worth it?  The reason where it is not possible.
+// For `auto`: is it worth it?  The reason where it would be and is not possible.
 static bool is_worth(const cli_arguments *a, const lw_model *model, const lw_sim_desc *desc,
                      const lw_compiled_desc *how)
 {
     lw_compiled_info info;
     lw_error error = {0};
     lw_sim *trial = NULL;
+    if (lw_sim_create(model, desc, &trial, NULL) != LW_OK) return false; // reported later
+    const double taken = run_time(trial, desc->options->duration);
+    lw_sim_destroy(trial);
+    if (taken < fmax(SHORT, FOR_EACH_SPEED * lw_model_tree_nv(model))) return false;
     if (lw_compiled_predict(model, how, &info, &error) != LW_OK) {
         cli_complain(CLI_DONE, "%s: compiled: auto: not compiled: %s", a->operand, error.text);
         return false;
     }
-    if (info.found) return true;
-    if (lw_sim_create(model, desc, &trial, NULL) != LW_OK) return false; // reported later
-    const double taken = run_time(trial, desc->options->duration);
-    lw_sim_destroy(trial);
-    return taken > WORTH * info.compiling;
+    return info.found || (info.letters <= MAX_LETTERS && taken > WORTH * info.compiling);
 }
 
 // What gets compiled rates: one run, or a sweep.
@@ -145,7 +152,6 @@ static bool is_slower(const user *u, const lw_compiled *compiled, const lw_optio
         *u->options = *as_given;
         lw_status status = try_run(u, NULL, &by_library);
         *u->options = chosen;
-        if (by_library < LONG_ENOUGH) return false;
         if (status == LW_OK) status = try_run(u, compiled, &by_compiled);
         if (status != LW_OK) return false;
     }
