@@ -18,7 +18,8 @@ CLOSE = 1.2  # `auto` may take so many times as long as the best
 LANES = r"four-bars|ladder|bennett|gears|walker|net-20x2|net-40x1"  # loops of hinges and balls
 
 
-def print_table(rows):
+def print_table(rows, cpu):
+    print(f"Measured on {cpu}.\n")
     head = [cell for e in ERRORS for cell in (f"{e} m", *(f"`{n}`" for n in SHOWN), "best")]
     print("| model | `auto` | " + " | ".join(head) + " |\n|---|---|" + "---|" * len(head))
     for row in rows:
@@ -65,9 +66,12 @@ def print_summary(rows):
     print("| " + " | ".join(f"{mean(values):.1f}" if values else "–" for _, values in always) + " |")
 
 
-def print_all(rows, *parts):
+def print_all(found, *parts):
     for part in parts or ("table", "loops", "summary"):
-        {"table": print_table, "loops": print_loops, "summary": print_summary}[part](rows)
+        if part == "table":
+            print_table(found["rows"], found["cpu"])
+        else:
+            {"loops": print_loops, "summary": print_summary}[part](found["rows"])
         if not parts:
             print()
 
@@ -76,4 +80,4 @@ if __name__ == "__main__":
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     with open(sys.argv[1], encoding="utf-8") as source:
-        print_all(json.load(source)["rows"], *sys.argv[2:])
+        print_all(json.load(source), *sys.argv[2:])

@@ -425,13 +425,16 @@ def qualities(results):
     return rows
 
 
-def write_qualities(arguments, rows):
+def describe_qualities(arguments, rows):
     done = subprocess.run([os.path.join(arguments.programs, "linkwork"), "bench", "--case", "chain-7", "--seconds", "0.01",
                            "--json"], capture_output=True, text=True, check=True)
     about = {"about": f"tools/calibrate_auto.py --accuracy {arguments.accuracy}", "cpu": json.loads(done.stdout)["cpu"]}
-    with open(arguments.json, "w") as file:
-        json.dump({**about, "rows": rows}, file, indent=1)
-        file.write("\n")
+    found = {**about, "rows": rows}
+    if arguments.json:
+        with open(arguments.json, "w") as file:
+            json.dump(found, file, indent=1)
+            file.write("\n")
+    return found
 
 
 # ------------------------------------------------------------------------------------- measurements
@@ -641,10 +644,7 @@ def main():
         with open(arguments.save, "w") as file:
             file.writelines(json.dumps(r) + "\n" for r in results)
     if arguments.accuracy:
-        rows = qualities(results)
-        if arguments.json:
-            write_qualities(arguments, rows)
-        accuracy_table.print_all(rows)
+        accuracy_table.print_all(describe_qualities(arguments, qualities(results)))
         return
     if arguments.evaluations:
         write_evaluations(results, arguments)
