@@ -135,10 +135,13 @@ class VectorEnv(_vector.VectorEnv):  # type: ignore[misc]
 
     def reset(self, *, seed: Optional[int] = None,
               options: Optional[Dict[str, Any]] = None) -> Tuple[_Array, Dict[str, Any]]:
-        """All episodes start again."""
+        """All episodes start again, or those of ``options["reset_mask"]`` [environments] of bool."""
+        which = np.asarray((options or {}).get("reset_mask", np.ones(self.num_envs, dtype=bool)))
+        if which.shape != (self.num_envs,) or which.dtype != bool:
+            raise _ArgumentError(f"reset_mask: expected {self.num_envs} of bool, got {which.dtype} {which.shape}")
         super().reset(seed=seed, options=options)
-        self._done[:] = False
-        self._restart(np.ones(self.num_envs, dtype=bool), self.time)
+        self._done[which] = False
+        self._restart(which, self.time)
         self._states = self._read(self._states)
         return self._observe(self._states), {}
 

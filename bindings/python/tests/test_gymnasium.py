@@ -77,6 +77,19 @@ def test_episodes_start_again(four_bar):
         assert max(envs.batch.observe(i).residual[:2]) < 1e-5
 
 
+def test_some_episodes_start_again(four_bar):
+    envs = env.VectorEnv(four_bar, 4, step=0.02, max_episode_steps=3)
+    first, _ = envs.reset(seed=1)
+    moved = envs.step(np.ones((4, 1)))[0]
+    mask = np.array([True, False, True, False])
+    seen, _ = envs.reset(options={"reset_mask": mask})
+    assert np.array_equal(seen[mask], first[mask]) and np.array_equal(seen[~mask], moved[~mask])
+    assert [envs.step(np.ones((4, 1)))[3].tolist() for _ in range(3)] == [[False] * 4, (~mask).tolist(), mask.tolist()]
+    for wrong in (np.ones(3, dtype=bool), np.ones(4)):
+        with pytest.raises(lw.ArgumentError, match="reset_mask: expected 4 of bool"):
+            envs.reset(options={"reset_mask": wrong})
+
+
 def test_failures_end_an_episode(four_bar):
     envs = env.VectorEnv(four_bar, 3, step=0.1, low=-1e12, high=1e12, integrator="dopri54", max_steps=2000)
     envs.reset()
