@@ -405,7 +405,7 @@ lw_status lwi_sim_leave_singular(lw_sim *sim)
     TRY(keep_start(sim));
     if (!find_direction(sim)) return LW_OK;
     const double rate = lwi_sine_rate(s, &c->direction);
-    // one motion tells whether sines are small everywhere, as in a large net
+    // one motion shows whether sines are small everywhere, as in a large net
     lwi_gauss_move(&sim->passage.gauss, &c->direction, LWI_BRANCH_MOTION / rate);
     const double sine = lwi_sine_at(&sim->monitor, &sim->passage.gauss.moved);
     lwi_crossing_take_pivots(sim, sine, c->at_pivot);

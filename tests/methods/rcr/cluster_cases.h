@@ -373,7 +373,7 @@ static inline void stewart(site *s, double x, bool reversed)
     stewart_closed(s, x, reversed, AT_ENDS);
 }
 
-/** A platform on eight cranks, whose rods have universal joints at the cranks and balls at the platform.  Rods turn more than ten
+/** A platform on eight cranks: rods have universal joints at the cranks and balls at the platform, and rotate more than ten
  *  times as fast as the platform at every position. */
 static inline void platform_on_cranks(site *s, double x)
 {

@@ -60,7 +60,7 @@ enum {
  *  is close to a singular position. */
 #define LWI_CLUSTER_COUPLED_PIVOT 1e-4
 /** Likewise the smallest pivot of a partition (lwi_rcr_clusters_rates): half of LWI_RCR_DELAY.  Rods of platforms on many legs
- *  turn ten times as fast as the platform, at every position. */
+ *  rotate ten times as fast as the platform, at every position. */
 #define LWI_CLUSTER_COUPLED_DELAY (0.5 * LWI_RCR_DELAY)
 
 /** Kinds of joints that close loops. */
