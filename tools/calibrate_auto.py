@@ -45,8 +45,8 @@ TABLE = "src/kinematics/costs.def"
 TERMS = {
     "aba": ("one", "bodies", "speeds"),
     "momenta": ("one", "bodies", "speeds"),
-    "hdca": ("one", "bodies", "rows", "joins", "closings", "redundant", "products", "pivoted", "laned"),
-    "dca": ("one", "bodies", "rows", "joins", "closings", "redundant", "products", "pivoted", "laned"),
+    "hdca": ("one", "bodies", "rows", "joins", "closings", "redundant", "products", "pivoted", "panels", "laned"),
+    "dca": ("one", "bodies", "rows", "joins", "closings", "redundant", "products", "pivoted", "panels", "laned"),
     "rcr clusters": ("one", "clusters", "steps", "lane_products"),
     "rcr dense path": ("one", "bodies", "speeds", "row_paths", "row_products"),
     "rcr elimination": ("one", "closures", "nodes", "plain", "unconstrained", "fronts", "cubes"),

@@ -23,6 +23,8 @@ lwi_elim_counts lwi_elim_count(const lwi_elim *elim)
         const double work = products(elim, N);
         if (u->batch)
             counts.laned += work;
+        else if (N->loop && N->nc + N->no >= LWI_ELIM_LARGE)
+            counts.large += work;
         else if (N->loop)
             counts.closing += work;
         else

@@ -217,6 +217,7 @@ typedef struct lwi_elim_counts {
     double loops;   ///< those that close loops
     double plain;   ///< multiplications at nodes that close no loop
     double closing; ///< at those that do, where rows are eliminated with pivoting
+    double large;   ///< at those of LWI_ELIM_LARGE rows and more, in panels
     double laned;   ///< in lanes, once for all lanes
 } lwi_elim_counts;
 lwi_elim_counts lwi_elim_count(const lwi_elim *elim);

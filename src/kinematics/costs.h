@@ -17,6 +17,7 @@
  *  closings     of them that close loops and seek pivots
  *  products     multiplications of the other joins
  *  pivoted      and of those that seek pivots
+ *  panels       and of the large ones of these, many rows at a time
  *  laned        and of those in lanes, once for all of them
  *  clusters     of `rcr`: loops and bodies that it evaluates in lanes
  *  steps        of these, those of eight equal ones once
@@ -39,7 +40,7 @@
 // clang-format off
 #define LWI_COST_FEATURES(X) \
     X(one) X(bodies) X(speeds) X(closures) X(redundant) X(rows) X(joins) X(closings) X(products) \
-    X(pivoted) X(laned) X(clusters) X(steps) X(lane_products) X(nodes) X(plain) X(unconstrained) \
+    X(pivoted) X(panels) X(laned) X(clusters) X(steps) X(lane_products) X(nodes) X(plain) X(unconstrained) \
     X(fronts) X(cubes) X(paths) X(reflections) X(row_paths) X(row_products) X(dense) X(factor) X(hinges) X(square) X(balls) X(hubs)
 // clang-format on
 

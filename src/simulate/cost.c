@@ -53,6 +53,7 @@ lw_status lwi_cost_count(const lw_model *model, lwi_shared *shared, lwi_arena *a
     f->closings = counts.loops;
     f->products = counts.plain;
     f->pivoted = counts.closing;
+    f->panels = counts.large;
     f->laned = counts.laned;
     f->dense = rows * rows * components;
     f->factor = system.plan.work;
@@ -114,8 +115,8 @@ lw_status lwi_cost_count_path(const lw_model *model, lwi_shared *shared,
 static void expect_pivots(lwi_cost_features *f)
 {
     if (f->redundant > 0) return;
-    f->products += f->pivoted;
-    f->pivoted = f->closings = 0;
+    f->products += f->pivoted + f->panels;
+    f->pivoted = f->panels = f->closings = 0;
 }
 
 // The state at the start and its rates; of momenta their scales, NULL: there are none.

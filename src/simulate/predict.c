@@ -1,4 +1,5 @@
 // predict.c -- what one evaluation of each formulation costs, from counts of operations alone.
+#include "kinematics/planar_rows.h"
 #include "methods/rcr/rcr.h"
 #include "simulate/cost.h"
 
@@ -18,7 +19,12 @@ static lw_status count(const lw_model *model, const lw_allocator *allocator, lwi
     lwi_arena_init(&arena, allocator);
     const lw_status status = lwi_cost_count(model, NULL, &arena, f);
     lwi_arena_free(&arena);
-    return status == LW_OK ? lwi_cost_count_path(model, NULL, allocator, f) : status;
+    TRY(status);
+    // panels are where rows depend on others: in mechanisms that move in a plane, as far as that is known here
+    int planar;
+    TRY(lwi_planar_rows(model, allocator, &planar, NULL));
+    if (planar == 0) f->pivoted += f->panels, f->panels = 0;
+    return lwi_cost_count_path(model, NULL, allocator, f);
 }
 
 static double estimate(const char *name, const lwi_cost_features *f)

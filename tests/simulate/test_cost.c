@@ -290,7 +290,7 @@ static void a_dear_one_waits(void **state)
     static const struct {
         int n, joint;
         bool waits;
-    } cases[] = {{6, 0, false}, {8, 0, true}, {5, 2, false}, {7, 2, true}};
+    } cases[] = {{5, 0, false}, {6, 0, true}, {8, 0, true}, {5, 2, false}, {7, 2, true}};
     for (int i = 0; i < LWI_COUNT(cases); i++) {
         const int n = cases[i].n;
         lw_model *model = lwt_generated((lw_mechanism_desc){

@@ -203,7 +203,7 @@ static double work_of(int legs, feet ends, lw_plan kind)
     const lwi_elim_counts n = lwi_elim_count(s.elim);
     lwi_arena_free(&arena);
     lw_model_destroy(model);
-    return n.plain + n.closing + n.laned;
+    return n.plain + n.closing + n.large + n.laned;
 }
 
 // Twice as many legs, twice the work: of dense fronts it would be eight times.
