@@ -49,7 +49,6 @@ enum { MAX_STEPS_NEAR = 1000 };
 #define SMALL_START 0.05
 // If the mechanism has barely moved, the interval to the next evaluation grows by this factor.
 #define LATER 2
-#define SLOPE LWI_CROSSING_SLOPE
 // A step on which sines change by at most this part passes no position.
 #define UNMOVED 0.1
 
@@ -76,6 +75,16 @@ static lw_status create_piece(lw_sim *sim, int nx, lwi_crossing_piece *piece)
     piece->x0 = LWI_PUSH(&sim->arena, double, nx);
     piece->rate = LWI_PUSH(&sim->arena, double, LWI_GAUSS_STAGES *nx);
     return piece->x0 && piece->rate ? LW_OK : LW_ERR_MEMORY;
+}
+
+// Of joints of loops, those with several freedoms let sines fall faster.
+static double steepest_slope(const lw_sim *sim)
+{
+    const lwi_system *s = &sim->monitor.system;
+    for (int j = 0; j < sim->model->njoint; j++)
+        if (s->joint_edge[j] >= 0 && sim->model->joint[j].type->nv > 1)
+            return LWI_CROSSING_STEEP_SLOPE;
+    return LWI_CROSSING_SLOPE;
 }
 
 lw_status lwi_sim_prepare_crossing(lw_sim *sim)
@@ -108,6 +117,7 @@ lw_status lwi_sim_prepare_crossing(lw_sim *sim)
     c->y = LWI_PUSH(arena, double, nx);
     c->end_x = LWI_PUSH(arena, double, sim->work->layout.nx);
     TRY(lwi_crossing_create_groups(sim));
+    c->slope = steepest_slope(sim);
     c->between = LWI_PUSH(arena, double, 2 * sim->work->layout.nx);
     if (!c->path.x1 || !c->best.x1 || !c->y || !c->end_x || !c->between) return LW_ERR_MEMORY;
     c->active = c->margin_wanted = true;
@@ -187,25 +197,25 @@ static bool retreats(lw_sim *sim, double t0, const double *x0, const double *x1,
     const double allowed = TOO_NEAR * WINDOW * largest;
     if (c->last.valid && t0 >= c->last.t) {
         const double since = lwi_sine_motion(s, &c->last, &c->at, c->last.rate);
-        if (0.5 * (c->last.sine + sine - SLOPE * since) > allowed) return false;
+        if (0.5 * (c->last.sine + sine - c->slope * since) > allowed) return false;
     }
     if (!observe(sim, t0, x0, LW_OBSERVE_TWIST, &c->from)) return false;
     lwi_sine_take(s, &c->from, 0, &c->last);
     const double rate = fmax(c->last.rate, lwi_sine_rate(s, &c->at));
     const double moved = lwi_sine_motion(s, &c->last, &c->at, rate);
-    if (0.5 * (sine - SLOPE * moved) > allowed) return false; // for any sine there
+    if (0.5 * (sine - c->slope * moved) > allowed) return false; // for any sine there
     const double begin = c->last.sine = lwi_sine_at(&sim->monitor, &c->from);
     c->sampled_margin = 0;
     lwi_crossing_take_pivots(sim, begin, c->last_pivot);
-    if (0.5 * (begin + sine - SLOPE * moved) > allowed) return false;
-    if (SLOPE * moved < UNMOVED * begin) return false; // minima among its samples are round-off
+    if (0.5 * (begin + sine - c->slope * moved) > allowed) return false;
+    if (c->slope * moved < UNMOVED * begin) return false; // minima among its samples are round-off
     // to be repeated with an end at which samples within it suffice, or from a standstill, where motions grow with the square of time,
     // at which it has not come to a position
-    const bool still = !(c->last.rate > LWI_CROSSING_STANDSTILL), far = SLOPE * moved > begin;
+    const bool still = !(c->last.rate > LWI_CROSSING_STANDSTILL), far = c->slope * moved > begin;
     if (moved > LONGEST || (still && far)) {
         c->retreats++;
         c->known = t0, c->near = false;
-        const double part = still ? sqrt(0.5 * begin / (SLOPE * moved)) : 0.9 * LONGEST / moved;
+        const double part = still ? sqrt(0.5 * begin / (c->slope * moved)) : 0.9 * LONGEST / moved;
         c->latest = t0 + part * (c->at.t - t0);
         return true;
     }
@@ -229,18 +239,18 @@ static bool retreats(lw_sim *sim, double t0, const double *x0, const double *x1,
 static bool is_not_far(const lwi_crossing *c, double t, double largest)
 {
     if (!c->last.valid || !(t > c->last.t)) return true;
-    return !(SLOPE * c->last.rate * (t - c->last.t) < c->last.sine - WINDOW * largest);
+    return !(c->slope * c->last.rate * (t - c->last.t) < c->last.sine - WINDOW * largest);
 }
 
-// Sines decrease by at most SLOPE per radian: has the motion since the last sample been too short to reach a window?
+// Sines decrease by at most c->slope per radian: has the motion since the last sample been too short to reach a window?
 static bool is_far(lwi_crossing *c, const lwi_system *s, double largest)
 {
     if (!c->last.valid || !(c->at.t > c->last.t)) return false;
     const double room = c->last.sine - WINDOW * largest, h = c->at.t - c->last.t;
     const double moved = lwi_sine_motion(s, &c->last, &c->at, c->last.rate);
-    if (!(SLOPE * moved < room)) return false;
+    if (!(c->slope * moved < room)) return false;
     // at the present acceleration
-    c->due = c->last.t + h * fmin(LATER, 0.9 * sqrt(room / (SLOPE * moved)));
+    c->due = c->last.t + h * fmin(LATER, 0.9 * sqrt(room / (c->slope * moved)));
     return true;
 }
 

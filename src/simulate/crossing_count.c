@@ -189,7 +189,7 @@ static void find_groups(lw_sim *sim, const lwi_crossing_piece *piece)
     }
     known = known && observe_at(sim, piece, 1);
     rate = known ? fmax(rate, lwi_sine_rate(s, m)) : INFINITY;
-    const double reach = LWI_CROSSING_SLOPE * UNEVEN * rate * piece->h / SAMPLES;
+    const double reach = c->slope * UNEVEN * rate * piece->h / SAMPLES;
     const double largest = LWI_CROSSING_WINDOW * lwi_crossing_typical(sim) + reach;
     for (int k = 0; k < c->ngroup; k++) {
         double smallest = INFINITY;

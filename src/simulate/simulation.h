@@ -191,6 +191,7 @@ typedef struct lwi_crossing {
     bool active;
     lwi_sine last; ///< of an accepted state
     int ngroup;    ///< groups of loops that share no joint, at least 1
+    double slope;  ///< largest decrease of sines per radian or length of the mechanism
     bool *wanted;  ///< [ngroup] groups with positions to be estimated
     bool *regular; ///< [ngroup] groups of which the sine falls to a minimum that is no position
     bool *small, *reversing;   ///< [ngroup] scratch: on a piece
