@@ -417,7 +417,7 @@ static void check_slope(const lw_model *model)
     lw_sim_destroy(sim);
 }
 
-static void sines_fall_no_faster_along_couplers_on_spheres(void **state)
+static void sines_decrease_no_faster_along_couplers_on_spheres(void **state)
 {
     (void)state;
     static const struct {
@@ -664,7 +664,7 @@ int main(void)
         cmocka_unit_test(coarse_runs_stay_on_the_branch),
         cmocka_unit_test(a_run_stops_or_turns_if_asked),
         cmocka_unit_test(curved_branches_are_followed),
-        cmocka_unit_test(sines_fall_no_faster_along_couplers_on_spheres),
+        cmocka_unit_test(sines_decrease_no_faster_along_couplers_on_spheres),
         cmocka_unit_test(floating_mechanisms_keep_their_energy),
         cmocka_unit_test(rows_within_are_as_accurate),
         cmocka_unit_test(small_gaps_are_passed),
