@@ -77,7 +77,7 @@ static lw_status create_piece(lw_sim *sim, int nx, lwi_crossing_piece *piece)
     return piece->x0 && piece->rate ? LW_OK : LW_ERR_MEMORY;
 }
 
-// Of joints of loops, those with several freedoms let sines fall faster.
+// Sines decrease faster along joints of loops with several degrees of freedom.
 static double steepest_slope(const lw_sim *sim)
 {
     const lwi_system *s = &sim->monitor.system;
