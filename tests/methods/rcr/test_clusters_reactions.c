@@ -292,13 +292,24 @@ static void drift_changes_reactions_in_proportion(void **state)
 
 static void same_row(const lw_model *model, const lwi_snapshot *a, const lwi_snapshot *b)
 {
+    assert_memory_equal(a->v, b->v, (size_t)model->nbody * sizeof *a->v);
     assert_memory_equal(a->a, b->a, (size_t)model->nbody * sizeof *a->a);
     assert_memory_equal(a->qdd, b->qdd, (size_t)model->nv * sizeof *a->qdd);
     assert_memory_equal(a->reaction, b->reaction, (size_t)model->njoint * sizeof *a->reaction);
 }
 
+// Velocities at another state, as between the rates of a step and the row at its end.
+static void observe_elsewhere(lwt_run *r, const double *in, lwi_snapshot *m)
+{
+    double *x = lwt_vector(r->work->layout.nx);
+    memcpy(x, r->x, (size_t)r->work->layout.nx * sizeof *x);
+    for (int i = 0; i < r->model->tree_nv; i++) x[r->model->tree_nq + i] += 1;
+    lwt_ok(RCR->observe(r->work, r->t, x, in, LW_OBSERVE_TWIST, m), &r->work->error);
+    free(x);
+}
+
 // A row and the rates at its state take what the other has found: both have the bits that they have alone, at the next
-// state and with other inputs, too.
+// state, with other inputs, and after velocities at another state, too.
 static void rows_and_rates_share_evaluations(void **state)
 {
     static const lwt_kind kinds[] = {FOUR_BARS, LADDER, SARRUS, MIXED, STEWART};
@@ -323,9 +334,13 @@ static void rows_and_rates_share_evaluations(void **state)
             lwi_snapshot m[NRUN];
             for (int k = 0; k < NRUN; k++) {
                 const bool before = k == BOTH && (n & 1);
+                lwi_snapshot velocities;
+                assert_int_equal(lwi_snapshot_create(model, &r[k].arena, &velocities), LW_OK);
                 if (k == RATES || before)
                     lwt_ok(RCR->rates(r[k].work, r[k].t, r[k].x, in, xdot[k]), &r[k].work->error);
+                if (before) observe_elsewhere(&r[k], in, &velocities);
                 if (k != RATES) lwt_observe(r[k].work, r[k].t, r[k].x, in, &r[k].arena, &m[k]);
+                if (k == BOTH && !before) observe_elsewhere(&r[k], in, &velocities);
                 if (k == BOTH)
                     lwt_ok(RCR->rates(r[k].work, r[k].t, r[k].x, in, xdot[k]), &r[k].work->error);
             }
