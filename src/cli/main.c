@@ -36,7 +36,7 @@ static void help(FILE *file)
     fprintf(file, "linkwork %s -- multibody dynamics\n\n", lw_version());
     fputs("usage: linkwork VERB ...\n\n", file);
     for (int i = 0; i < NVERB; i++)
-        fprintf(file, "  %-8s %-7s  %s\n", verbs[i].name, verbs[i].operand ? verbs[i].operand : "",
+        fprintf(file, "  %-11s %-7s  %s\n", verbs[i].name, verbs[i].operand ? verbs[i].operand : "",
                 verbs[i].summary);
     fputs("\n`linkwork VERB --help` lists the options of a verb that everyone needs, `--help "
           "--all` all of them.\n\nExit codes:",
