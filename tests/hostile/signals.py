@@ -15,7 +15,7 @@ import hostile
 LIMIT = 6 # s; the program waits 4 s for a disk
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
-suite = hostile.Suite(22, 2000, __doc__)
+suite = hostile.Suite(29, 2000, __doc__)
 
 
 def generated(name, text):
@@ -28,6 +28,9 @@ CHAIN = generated("chain.yaml", "chain: {n: %d}" % (20000 * BIG))
 SHORT = generated("short.yaml", "chain: {n: 100}")
 NET = generated("net.yaml", "net: {n: %d}" % (16 * BIG))
 BARS = generated("bars.yaml", "n_four_bar: {n: %d}" % (1000 * BIG))
+LONG = generated("long.yaml", "chain: {n: %d}" % (300 * BIG))
+ENGINE = os.path.join(suite.models, "..", "engine", "engine.yaml")
+AXLE = os.path.join(suite.models, "wishbone_axle.yaml")
 suite.need("run", SHORT, "--duration", "1", "--sample", "0.001", "-q", "-o", suite.path("in.h5"), "-o", suite.path("in.csv"))
 
 # verb: arguments, file, seconds within which the signals come
@@ -44,6 +47,14 @@ CASES = {
     "check, plan": (("check", BARS, "--plan"), None, 4),
     "assemble": (("assemble", BARS, "-q"), "out.yaml", 3),
     "compare": (("compare", NET, "--duration", "1", "--formulations", "hdca,rcr"), None, 6),
+    "kinematics": (("kinematics", ENGINE, "--duration", "1000", "-q"), "out.csv", 2),
+    "inverse": (("inverse", SHORT, "--motion", "in.csv", "--actuators", "joint1", "-q"), "out.csv", 2),
+    "equilibrium": (("equilibrium", LONG), None, 6),
+    "linearize": (("linearize", LONG, "-q"), "out.json", 4),
+    "modes": (("modes", LONG), None, 6),
+    "sensitivity": (("sensitivity", AXLE, "--by", "sprung_mass,rate", "--watch", "joint.heave.q0", "--duration", "30"), None, 6),
+    "optimize": (("optimize", AXLE, "--vary", "sprung_mass=600:900", "--minimize", "joint.heave.q0.rms", "--duration", "3"),
+                 "out.yaml", 6),
     "convert": (("convert", CHAIN), "out.yaml", 3),
     "convert .h5": (("convert", "in.csv"), "out.h5", 0.5),
     "convert .csv": (("convert", "in.h5"), "out.csv", 0.5),
