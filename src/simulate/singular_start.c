@@ -310,7 +310,10 @@ static bool enter_path(lw_sim *sim, const lwi_snapshot *m)
     const progress p = find_progress(sim, m);
     const bool found = find_path(sim, m, p) && lwi_sim_enter_path_end(sim, piece->t + piece->h);
     lwi_gauss_restore(g);
-    if (!found) return false;
+    if (!found) {
+        c->best.npassed = 0; // not in the count of the run
+        return false;
+    }
     c->begin = piece->t, c->end = piece->t + piece->h;
     c->started = true;
     c->aside = !lwi_sim_place_on_path(sim, c->begin);
