@@ -53,8 +53,8 @@ typedef struct lw_error {
     char text[512];   ///< "joint 'elbow': axis is the zero vector"
 } lw_error;
 
-/** Memory of an object, asked for at creation only.  NULL stands for malloc and free.  Other libraries take some by malloc
- *  in any case: SUNDIALS up to 6 kB for an integrator, independent of the model; HDF5, libyaml, expat and cairo all. */
+/** Memory of an object, asked for at creation, and by some calls later (docs/architecture.md).  NULL stands for malloc and free.
+ *  Other libraries take some by malloc in any case: SUNDIALS up to 6 kB for an integrator of any model; HDF5, libyaml, expat, cairo all. */
 typedef struct lw_allocator {
     void *(*allocate)(void *user, size_t bytes); ///< 64-byte alignment is not required
     void (*release)(void *user, void *block);

@@ -61,9 +61,9 @@ typedef struct lw_batch_desc {
     int threads;   ///< 0: as many as there are processors
     int lanes;     ///< instances side by side: 1, 4, 8; 0: 8
     int nvary;
-    const char *const *vary; ///< [nvary] names
-    const double *values;    ///< [instances][nvary]
-    const lw_allocator *allocator;
+    const char *const *vary;       ///< [nvary] names
+    const double *values;          ///< [instances][nvary]
+    const lw_allocator *allocator; ///< several threads may call it at a time
     /** Inputs of the instances as functions of their states; NULL: they keep their values.  Where instances compute in
      *  lanes, all those of a thread then take their steps at the same time, so that one call serves them */
     lw_batch_callback callback;
