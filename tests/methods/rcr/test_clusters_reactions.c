@@ -1,6 +1,7 @@
 // test_clusters_reactions.c -- reactions found loop by loop: of minimum norm, against those of one factorisation over all
 // bodies (system/min_norm.h) at the same accelerations; these, and unique ones, against absolute coordinates.
 #include "methods/rcr/cluster_forces.h"
+#include "support/failing.h"
 
 // Of the largest reaction; found are at most 9e-14.
 #define TOLERANCE_OF_REACTIONS 1e-12
@@ -123,6 +124,37 @@ static void unique_reactions_agree(void **state)
         lw_model_destroy(model);
     }
     assert_true(left > 0);
+}
+
+// The factorisation of all reactions is allocated by the first row that needs it.  A row that gets no memory says so, and the next
+// one has the same numbers as if nothing had happened.
+static void memory_that_is_missing_is_asked_for_again(void **state)
+{
+    (void)state;
+    uint64_t seed = 3;
+    lw_model *model = build(LADDER, 30, false, &seed);
+    lwt_run r = drop(model, 0);
+    const lwi_rcr_work *d = lwt_rcr(&r);
+    lwi_snapshot m;
+    step_on(&r, 2, inputs);
+    lwt_observe(r.work, r.t, r.x, inputs, &r.arena, &r.now);
+    assert_int_equal(lwi_snapshot_create(model, &r.arena, &m), LW_OK);
+    assert_non_null(d->reactions);
+    lwt_failing f = {0};
+    const lw_allocator own = r.work->arena.allocator;
+    lw_status status = LW_ERR_MEMORY;
+    long failures = -1;
+    while (status == LW_ERR_MEMORY) {
+        f.left = ++failures;
+        r.work->arena.allocator = lwt_failing_allocator(&f);
+        status = lwi_rcr_reactions_observe(model, d->reactions, &d->tree, r.t, &m);
+        r.work->arena.allocator = own;
+    }
+    assert_int_equal(status, LW_OK);
+    assert_true(failures > 2);
+    assert_true(off(model, &r.now, &m) < TOLERANCE_OF_REACTIONS);
+    lwt_run_end(&r);
+    lw_model_destroy(model);
 }
 
 // Legs of walking machines: loops between loops, n on each crank.
@@ -362,6 +394,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_loops_agree),
         cmocka_unit_test(unique_reactions_agree),
+        cmocka_unit_test(memory_that_is_missing_is_asked_for_again),
         cmocka_unit_test(legs_and_forces_agree),
         cmocka_unit_test(self_stresses_of_several_loops_agree),
         cmocka_unit_test(hubs_agree),
