@@ -59,8 +59,8 @@ enum {
 /** The same of loops that determine their speeds together: columns of several loops enclose smaller angles where no loop
  *  is close to a singular position. */
 #define LWI_CLUSTER_COUPLED_PIVOT 1e-4
-/** Likewise the smallest pivot of a partition (lwi_rcr_clusters_rates): half of LWI_RCR_DELAY.  Rods of platforms on many legs
- *  rotate ten times as fast as the platform, at every position. */
+/** The elimination takes over where the smallest pivot of the partition is below LWI_RCR_DELAY, or below this where loops
+ *  determine their speeds together: rods of platforms on many legs rotate so much faster than the platform at every position. */
 #define LWI_CLUSTER_COUPLED_DELAY (0.5 * LWI_RCR_DELAY)
 
 /** Kinds of joints that close loops. */

@@ -16,7 +16,7 @@ lw_status lwi_rcr_clusters_create(lwi_work *work, lwi_rcr_clusters **clusters);
  *  @param x  state at which lwi_rcr_place was called */
 void lwi_rcr_clusters_prefer(lwi_work *work, double t, const double *x, unsigned char *dependent);
 /** Rates with the present partition: those of the general elimination up to rounding and position errors.
- *  @param least  out: a lower bound of the sine that is the smallest pivot
+ *  @param min  out: a lower bound of the sine that is the smallest pivot
  *  @return false: the general elimination has to decide; xdot is undefined      @cost O(n) */
 bool lwi_rcr_clusters_rates(lwi_work *work, double t, const double *x, const double *inputs,
                             double *xdot, double *min);
