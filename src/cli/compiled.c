@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-// `auto` leaves runs that take less by the times of their first part: finding what was compiled takes the generation of its
-// text, some tenths of a millisecond for each speed, and the start of the compiler, for its version.
+// `auto` does not compile runs that take less than this, predicted from their first part.  Even to find code that is compiled
+// already it generates the text and starts the compiler for its version; a short run would not regain that time.
 #define SHORT 0.25          // s
 #define FOR_EACH_SPEED 0.02 // s
 #define TRIAL 0.1           // s

@@ -83,7 +83,8 @@ static bool find_on_path(const lw_sim *sim, double t, double *sine, double *slop
     return true;
 }
 
-// Sines decrease by less than one per radian.  Without knowledge, 0.
+// Smallest sine that is possible here, if sines decrease by at most one per radian.  Couplers on spherical joints may exceed
+// that (LWI_CROSSING_STEEP_SLOPE); the bound was not above the sine in their tests.  0: nothing is known.
 static double lower_bound(const lw_sim *sim, const lwi_snapshot *m, double rate)
 {
     const lwi_monitor *monitor = &sim->monitor;
