@@ -53,6 +53,11 @@ def cases(path):
     assert np.allclose(data.inverse_dynamics(q, v, a), pinocchio.rnea(pin, pd, q, v, a), rtol=1e-9, atol=1e-9)
     md.qpos[:], md.qvel[:], md.qacc[:] = q, v, a
     sim = linkwork.Simulation(model, integrator="rk4", step=1e-3)
+    frame, body, hand = pin.getFrameId("wrist_3_link"), mj.body("wrist_3_link").id, "wrist_3_link"
+    place, motion, J, jacp, jacr = linkwork.Kinematics(model), linkwork.PointMotion(), *(np.zeros((k, n)) for k in (6, 3, 3))
+    aligned = pinocchio.LOCAL_WORLD_ALIGNED
+    place.set(q)
+    assert np.allclose(place.jacobian(hand), pinocchio.computeFrameJacobian(pin, pd, q, frame, aligned), rtol=1e-9, atol=1e-9)
     return [
         ("forward_dynamics", lambda: data.forward_dynamics(q, v, tau),
          {"aba": lambda: pinocchio.aba(pin, pd, q, v, tau), "mj_forward": lambda: mujoco.mj_forward(mj, md)}),
@@ -68,6 +73,15 @@ def cases(path):
         ("Simulation.observe, twist", lambda: sim.observe("twist").velocity,
          {"forwardKinematics": lambda: (pinocchio.forwardKinematics(pin, pd, q, v), [x.linear for x in pd.v]),
           "mj_fwdVelocity": lambda: (mujoco.mj_fwdPosition(mj, md), mujoco.mj_fwdVelocity(mj, md), md.cvel)}),
+        ("Kinematics.set, jacobian", lambda: (place.set(q), place.jacobian(hand, out=J)),
+         {"computeFrameJacobian": lambda: pinocchio.computeFrameJacobian(pin, pd, q, frame, aligned),
+          "mj_kinematics, mj_comPos, mj_jac": lambda: (mujoco.mj_kinematics(mj, md), mujoco.mj_comPos(mj, md),
+                                                       mujoco.mj_jac(mj, md, jacp, jacr, md.xpos[body], body))}),
+        ("Kinematics.set, point", lambda: (place.set(q, v), place.point(hand, out=motion)),
+         {"forwardKinematics, updateFramePlacement, getFrameVelocity": lambda: (
+             pinocchio.forwardKinematics(pin, pd, q, v), pinocchio.updateFramePlacement(pin, pd, frame),
+             pinocchio.getFrameVelocity(pin, pd, frame, aligned)),
+          "mj_fwdVelocity": lambda: (mujoco.mj_fwdPosition(mj, md), mujoco.mj_fwdVelocity(mj, md), md.xpos[body])}),
         # of all bodies
         ("Simulation.observe, acceleration", lambda: sim.observe("acceleration").acceleration,
          {"mj_forward, mj_rnePostConstraint": lambda: (mujoco.mj_forward(mj, md),

@@ -1,8 +1,8 @@
-// workspace.c -- evaluations of one state in one call from Python, on the memory of its arrays.
+// workspace.c -- evaluations at one state in one call from Python, on the memory of its arrays.
 //
 // A second module in the extension of make_native.py: where all arguments are arrays of double of the right length it
 // evaluates without an object of cffi for each.  What it does not take, and every error, is left to the methods in
-// _data.py, which check and explain: each function returns False then.
+// _data.py and _kinematics.py, which check and explain: each function returns False then.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
@@ -10,6 +10,7 @@
 
 #include <linkwork/linkwork.h>
 
+#include <math.h>
 #include <string.h>
 
 // In the limited API from 3.11 on; the same in the versions before.
@@ -32,12 +33,16 @@ enum { PyBUF_WRITABLE = 0x1, PyBUF_FORMAT = 0x4, PyBUF_C_CONTIGUOUS = 0x38 };
 #endif
 
 // The interpreter's lock is kept, which costs more to release than such an evaluation.
-enum { MAX_SPEEDS = 256 };
+enum {
+    MAX_SPEEDS = 256,
+    MAX_DENSE = 32
+}; // matrices of loops are dense where a mechanism is placed
 
 typedef struct workspace {
     PyObject_HEAD PyTypeObject *array; // numpy.ndarray, without subclasses
     lw_dynamics *dynamics;             // of the Data that owns this; NULL: none yet
-    int nq, nv, busy;
+    lw_kinematics *kinematics;         // of the Kinematics that owns this
+    int nq, nv, dof, busy;
     double limit; // gap of the loops above which q is examined
 } workspace;
 
@@ -76,15 +81,15 @@ static bool is_ready(const workspace *w, Py_ssize_t given, Py_ssize_t expected)
     return given == expected && w->dynamics && !w->busy && w->nv <= MAX_SPEEDS;
 }
 
-// Time [s]; NAN, which is left to Python too: it is no number.
-static double time_of(PyObject *object)
+// A number; NAN, which is left to Python too: it is none.
+static double number_of(PyObject *object)
 {
-    const double time = PyFloat_AsDouble(object);
-    if (time == -1 && PyErr_Occurred()) {
+    const double number = PyFloat_AsDouble(object);
+    if (number == -1 && PyErr_Occurred()) {
         PyErr_Clear();
         return Py_NAN;
     }
-    return time;
+    return number;
 }
 
 // -------------------------------------------------------------------------------------- evaluations
@@ -96,7 +101,7 @@ static PyObject *forward_dynamics(PyObject *self, PyObject *const *given, Py_ssi
     arrays a = {.w = w};
     const double *q = take(&a, given[0], w->nq, 0, 0), *v = take(&a, given[1], w->nv, 0, 0);
     const double *tau = given[2] == Py_None ? NULL : take(&a, given[2], w->nv, 0, 0);
-    const double t = time_of(given[3]);
+    const double t = number_of(given[3]);
     double *vdot = q && v ? take(&a, given[4], w->nv, 0, PyBUF_WRITABLE) : NULL;
     const bool done = t == t && vdot && (tau || given[2] == Py_None) &&
                       lw_dynamics_gap(w->dynamics, t, q) <= w->limit &&
@@ -112,9 +117,10 @@ static PyObject *inverse_dynamics(PyObject *self, PyObject *const *given, Py_ssi
     arrays a = {.w = w};
     const double *q = take(&a, given[0], w->nq, 0, 0), *v = take(&a, given[1], w->nv, 0, 0);
     const double *vdot = take(&a, given[2], w->nv, 0, 0);
-    const double t = time_of(given[3]);
+    const double t = number_of(given[3]);
     double *tau = q && v && vdot ? take(&a, given[4], w->nv, 0, PyBUF_WRITABLE) : NULL;
-    const bool done = t == t && tau && lw_inverse_dynamics(w->dynamics, t, q, v, vdot, NULL, tau) == LW_OK;
+    const bool done =
+        t == t && tau && lw_inverse_dynamics(w->dynamics, t, q, v, vdot, NULL, tau) == LW_OK;
     release(&a);
     return PyBool_FromLong(done);
 }
@@ -125,7 +131,7 @@ static PyObject *mass_matrix(PyObject *self, PyObject *const *given, Py_ssize_t 
     if (!is_ready(w, count, 3)) Py_RETURN_FALSE;
     arrays a = {.w = w};
     const double *q = take(&a, given[0], w->nq, 0, 0);
-    const double t = time_of(given[1]);
+    const double t = number_of(given[1]);
     double *M = q && w->nv ? take(&a, given[2], w->nv, w->nv, PyBUF_WRITABLE) : NULL;
     const bool done = t == t && M && lw_mass_matrix(w->dynamics, t, q, M) == LW_OK;
     release(&a);
@@ -138,7 +144,7 @@ static PyObject *momenta(PyObject *self, PyObject *const *given, Py_ssize_t coun
     if (!is_ready(w, count, 4)) Py_RETURN_FALSE;
     arrays a = {.w = w};
     const double *q = take(&a, given[0], w->nq, 0, 0), *v = take(&a, given[1], w->nv, 0, 0);
-    const double t = time_of(given[2]);
+    const double t = number_of(given[2]);
     double *p = q && v ? take(&a, given[3], w->nv, 0, PyBUF_WRITABLE) : NULL;
     const bool done = t == t && p && lw_momenta(w->dynamics, t, q, v, p) == LW_OK;
     release(&a);
@@ -162,7 +168,7 @@ static PyObject *inverse_derivatives(PyObject *self, PyObject *const *given, Py_
     double *by[3];
     const double *q = take(&a, given[0], w->nq, 0, 0), *v = take(&a, given[1], w->nv, 0, 0);
     const double *vdot = take(&a, given[2], w->nv, 0, 0);
-    const double t = time_of(given[3]);
+    const double t = number_of(given[3]);
     const bool done = t == t && q && v && vdot && take_matrices(&a, given + 4, by) &&
                       lw_inverse_dynamics_derivatives(w->dynamics, t, q, v, vdot, NULL, by[0],
                                                       by[1], by[2]) == LW_OK;
@@ -178,11 +184,125 @@ static PyObject *forward_derivatives(PyObject *self, PyObject *const *given, Py_
     double *by[3];
     const double *q = take(&a, given[0], w->nq, 0, 0), *v = take(&a, given[1], w->nv, 0, 0);
     const double *tau = given[2] == Py_None ? NULL : take(&a, given[2], w->nv, 0, 0);
-    const double t = time_of(given[3]);
+    const double t = number_of(given[3]);
     double *vdot = q && v ? take(&a, given[4], w->nv, 0, PyBUF_WRITABLE) : NULL;
-    const bool done = t == t && vdot && (tau || given[2] == Py_None) && take_matrices(&a, given + 5, by) &&
+    const bool done = t == t && vdot && (tau || given[2] == Py_None) &&
+                      take_matrices(&a, given + 5, by) &&
                       lw_forward_dynamics_derivatives(w->dynamics, t, q, v, tau, NULL, vdot, by[0],
                                                       by[1], by[2]) == LW_OK;
+    release(&a);
+    return PyBool_FromLong(done);
+}
+
+// --------------------------------------------------------------------------------------- kinematics
+
+static bool is_placeable(const workspace *w, Py_ssize_t given, Py_ssize_t expected)
+{
+    return given == expected && w->kinematics && !w->busy &&
+           w->nv <= (w->dof < w->nv ? MAX_DENSE : MAX_SPEEDS);
+}
+
+static bool body_of(PyObject *object, lw_body *body)
+{
+    if (!PyLong_CheckExact(object)) return false;
+    const long index = PyLong_AsLong(object);
+    if (index == -1 && PyErr_Occurred()) PyErr_Clear();
+    *body = (lw_body){(int32_t)index};
+    return index >= 0 && index <= INT32_MAX;
+}
+
+// An array, a tuple or a list of three floats or integers.
+static bool point_of(arrays *a, PyObject *object, lw_vec3 *point)
+{
+    double own[3];
+    const double *x = own;
+    if (Py_TYPE(object) == a->w->array) {
+        x = take(a, object, 3, 0, 0);
+        if (!x) return false;
+    } else {
+        const bool tuple = PyTuple_CheckExact(object);
+        if (!tuple && !PyList_CheckExact(object)) return false;
+        if ((tuple ? PyTuple_Size(object) : PyList_Size(object)) != 3) return false;
+        for (int i = 0; i < 3; i++) {
+            PyObject *number = tuple ? PyTuple_GetItem(object, i) : PyList_GetItem(object, i);
+            if (!PyFloat_CheckExact(number) && !PyLong_CheckExact(number)) return false;
+            own[i] = number_of(number);
+        }
+    }
+    *point = (lw_vec3){x[0], x[1], x[2]};
+    return true;
+}
+
+static bool axes_of(PyObject *object, lw_axes *axes)
+{
+    if (!PyUnicode_Check(object)) return false;
+    *axes = PyUnicode_CompareWithASCIIString(object, "body") == 0 ? LW_AXES_BODY : LW_AXES_WORLD;
+    return *axes == LW_AXES_BODY || PyUnicode_CompareWithASCIIString(object, "world") == 0;
+}
+
+// place(q, v or None, time)
+static PyObject *place(PyObject *self, PyObject *const *given, Py_ssize_t count)
+{
+    const workspace *w = (const workspace *)self;
+    if (!is_placeable(w, count, 3)) Py_RETURN_FALSE;
+    arrays a = {.w = w};
+    const double *q = take(&a, given[0], w->nq, 0, 0);
+    const double *v = given[1] == Py_None ? NULL : take(&a, given[1], w->nv, 0, 0);
+    const double t = number_of(given[2]);
+    const bool done = t == t && q && (v || given[1] == Py_None) &&
+                      lw_kinematics_set(w->kinematics, t, q, v, NULL) == LW_OK;
+    release(&a);
+    return PyBool_FromLong(done);
+}
+
+// point(number of the body, point, room for the numbers of a lw_point_motion)
+static PyObject *point(PyObject *self, PyObject *const *given, Py_ssize_t count)
+{
+    enum { NUMBERS = sizeof(lw_point_motion) / sizeof(double) };
+    const workspace *w = (const workspace *)self;
+    if (!is_placeable(w, count, 3)) Py_RETURN_FALSE;
+    arrays a = {.w = w};
+    lw_body body;
+    lw_vec3 at;
+    lw_point_motion motion;
+    double *to = body_of(given[0], &body) && point_of(&a, given[1], &at)
+                     ? take(&a, given[2], NUMBERS, 0, PyBUF_WRITABLE)
+                     : NULL;
+    const bool done = to && lw_kinematics_point(w->kinematics, body, at, &motion) == LW_OK;
+    if (done) memcpy(to, &motion, sizeof motion);
+    release(&a);
+    return PyBool_FromLong(done);
+}
+
+// jacobian(number of the body, point, "world" or "body", by the speeds of the tree?, room for J)
+static PyObject *jacobian(PyObject *self, PyObject *const *given, Py_ssize_t count)
+{
+    const workspace *w = (const workspace *)self;
+    if (!is_placeable(w, count, 5)) Py_RETURN_FALSE;
+    arrays a = {.w = w};
+    lw_body body;
+    lw_vec3 at;
+    lw_axes axes;
+    const bool tree = given[3] == Py_True, known = tree || given[3] == Py_False;
+    const int n = tree ? w->nv : w->dof;
+    double *J = known && n && body_of(given[0], &body) && point_of(&a, given[1], &at) &&
+                        axes_of(given[2], &axes)
+                    ? take(&a, given[4], 6, n, PyBUF_WRITABLE)
+                    : NULL;
+    const bool done = J && (tree ? lw_kinematics_tree_jacobian : lw_kinematics_jacobian)(
+                               w->kinematics, body, at, axes, J) == LW_OK;
+    release(&a);
+    return PyBool_FromLong(done);
+}
+
+// tangent(room for B)
+static PyObject *tangent(PyObject *self, PyObject *const *given, Py_ssize_t count)
+{
+    const workspace *w = (const workspace *)self;
+    if (!is_placeable(w, count, 1) || !w->dof) Py_RETURN_FALSE;
+    arrays a = {.w = w};
+    double *B = take(&a, given[0], w->nv, w->dof, PyBUF_WRITABLE);
+    const bool done = B && lw_kinematics_tangent(w->kinematics, B) == LW_OK;
     release(&a);
     return PyBool_FromLong(done);
 }
@@ -212,6 +332,17 @@ static PyObject *bind(PyObject *self, PyObject *given)
     PyObject *address;
     if (!PyArg_ParseTuple(given, "Oiid", &address, &w->nq, &w->nv, &w->limit)) return NULL;
     w->dynamics = PyLong_AsVoidPtr(address);
+    if (PyErr_Occurred()) return NULL;
+    Py_RETURN_NONE;
+}
+
+// bind_kinematics(address of the lw_kinematics, numbers of coordinates, speeds, independent speeds)
+static PyObject *bind_kinematics(PyObject *self, PyObject *given)
+{
+    workspace *w = (workspace *)self;
+    PyObject *address;
+    if (!PyArg_ParseTuple(given, "Oiii", &address, &w->nq, &w->nv, &w->dof)) return NULL;
+    w->kinematics = PyLong_AsVoidPtr(address);
     if (PyErr_Occurred()) return NULL;
     Py_RETURN_NONE;
 }
@@ -249,9 +380,14 @@ static PyMethodDef methods[] = {
     {"momenta", FAST(momenta), METH_FASTCALL, NULL},
     {"inverse_derivatives", FAST(inverse_derivatives), METH_FASTCALL, NULL},
     {"forward_derivatives", FAST(forward_derivatives), METH_FASTCALL, NULL},
+    {"place", FAST(place), METH_FASTCALL, NULL},
+    {"point", FAST(point), METH_FASTCALL, NULL},
+    {"jacobian", FAST(jacobian), METH_FASTCALL, NULL},
+    {"tangent", FAST(tangent), METH_FASTCALL, NULL},
     {"acquire", acquire, METH_NOARGS, NULL},
     {"release", end_use, METH_NOARGS, NULL},
     {"bind", bind, METH_VARARGS, NULL},
+    {"bind_kinematics", bind_kinematics, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

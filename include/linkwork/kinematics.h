@@ -41,6 +41,7 @@ typedef struct lw_point_motion {
     double velocity[3];         ///< of the point, world axes [m/s]
     double angular_velocity[3]; ///< world axes [rad/s]
 } lw_point_motion;
+/** @return LW_ERR_ARGUMENT: no such body; LW_ERR_NOT_FINITE: the point; the same from the Jacobians */
 LW_API lw_status lw_kinematics_point(lw_kinematics *kinematics, lw_body body, lw_vec3 point,
                                      lw_point_motion *motion);
 

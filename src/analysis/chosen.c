@@ -36,16 +36,24 @@ static double small_pivot(const lwi_manifold *m)
     return m->n > m->f ? m->dependent_rows.small : 1;
 }
 
-lw_status lwi_chosen_tangent(lwi_chosen *c, double t, const double *q, lw_error *error)
+lw_status lwi_chosen_rows(lwi_chosen *c, double t, const double *q, const double *v,
+                          lw_error *error)
+{
+    if (!c->there) TRY(lwi_chosen_choose(c, t, q, error));
+    c->manifold.t = t;
+    return lwi_manifold_rows(&c->manifold, q, v, error);
+}
+
+lw_status lwi_chosen_factor(lwi_chosen *c, double t, const double *q, const double *v,
+                            lw_error *error)
 {
     lwi_manifold *m = &c->manifold;
-    if (!c->there) TRY(lwi_chosen_choose(c, t, q, error));
-    m->t = t;
-    TRY(lwi_manifold_tangent(m, q, error));
+    lwi_manifold_factor(m);
     if (small_pivot(m) > LOSING) return LW_OK;
     if (!*c->names) {
         TRY(lwi_chosen_choose(c, t, q, error));
-        TRY(lwi_manifold_tangent(m, q, error));
+        TRY(lwi_manifold_rows(m, q, v, error));
+        lwi_manifold_factor(m);
     }
     if (small_pivot(m) > DEAD) return LW_OK;
     char name[LW_COORDINATE_NAME_SIZE];
@@ -54,4 +62,10 @@ lw_status lwi_chosen_tangent(lwi_chosen *c, double t, const double *q, lw_error 
                     "t = %.10g s: singular position: the independent coordinates do not determine "
                     "the motion of %s",
                     t, name);
+}
+
+lw_status lwi_chosen_tangent(lwi_chosen *c, double t, const double *q, lw_error *error)
+{
+    TRY(lwi_chosen_rows(c, t, q, NULL, error));
+    return lwi_chosen_factor(c, t, q, NULL, error);
 }

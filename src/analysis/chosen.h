@@ -15,8 +15,14 @@ typedef struct lwi_chosen {
 
 /** Independent coordinates at (t, q), in place of the present ones. */
 lw_status lwi_chosen_choose(lwi_chosen *chosen, double t, const double *q, lw_error *error);
-/** The tangent at (t, q), in coordinates that are independent there.
+/** The rows at (t, q), and the bodies' motions at v; NULL: zeros. */
+lw_status lwi_chosen_rows(lwi_chosen *chosen, double t, const double *q, const double *v,
+                          lw_error *error);
+/** The tangent from these rows, in coordinates that are independent at (t, q).
  *  @return LW_ERR_SINGULAR: a singular position, or one where the named coordinates do not determine the others */
+lw_status lwi_chosen_factor(lwi_chosen *chosen, double t, const double *q, const double *v,
+                            lw_error *error);
+/** Both, at zero speeds. */
 lw_status lwi_chosen_tangent(lwi_chosen *chosen, double t, const double *q, lw_error *error);
 void lwi_chosen_leave(lwi_chosen *chosen);
 

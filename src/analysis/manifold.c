@@ -64,12 +64,12 @@ static int widest(const lwi_manifold *s)
     return worst;
 }
 
-static lw_status evaluate(lwi_manifold *s, const double *q, lw_error *error)
+lw_status lwi_manifold_rows(lwi_manifold *s, const double *q, const double *v, lw_error *error)
 {
-    memset(s->bias, 0, (size_t)s->n * sizeof *s->bias);
+    if (!v) v = memset(s->bias, 0, (size_t)s->n * sizeof *s->bias);
     const lw_status status =
-        lw_constraints_evaluate(s->constraints, s->t, q, s->bias, s->phi, s->rate, s->J, s->gamma);
-    return status == LW_OK ? LW_OK : lwi_fail(error, status, "the position is not finite");
+        lw_constraints_evaluate(s->constraints, s->t, q, v, s->phi, NULL, s->J, NULL);
+    return status == LW_OK ? LW_OK : lwi_fail(error, status, "the state is not finite");
 }
 
 static void factor_dependent(lwi_manifold *s)
@@ -106,7 +106,7 @@ static lw_status newton(lwi_manifold *s, double *q, void (*correct)(lwi_manifold
     double last = INFINITY;
     if (s->m == 0) return LW_OK;
     for (int i = 0; i < MAX_NEWTON; i++) {
-        TRY(evaluate(s, q, error));
+        TRY(lwi_manifold_rows(s, q, NULL, error));
         const double now = largest(s->m, s->phi);
         if (now <= ROUND_OFF * (1 + s->model->length)) return LW_OK;
         if (now >= last / 2 && now <= CLOSED * (1 + s->model->length)) return LW_OK;
@@ -440,10 +440,9 @@ void lwi_manifold_destroy(lwi_manifold *s)
 
 // --------------------------------------------------------------------------------- reduced equations
 
-lw_status lwi_manifold_tangent(lwi_manifold *s, const double *q, lw_error *error)
+void lwi_manifold_factor(lwi_manifold *s)
 {
     const size_t n = (size_t)s->n;
-    TRY(evaluate(s, q, error));
     factor_dependent(s);
     for (int k = 0; k < s->f; k++) {
         double *const column = s->B + (size_t)k * n;
@@ -452,6 +451,12 @@ lw_status lwi_manifold_tangent(lwi_manifold *s, const double *q, lw_error *error
         for (int i = 0; i < s->m; i++) s->rhs[i] = -s->J[(size_t)i * n + (size_t)s->independent[k]];
         lwi_manifold_dependent(s, s->rhs, column);
     }
+}
+
+lw_status lwi_manifold_tangent(lwi_manifold *s, const double *q, lw_error *error)
+{
+    TRY(lwi_manifold_rows(s, q, NULL, error));
+    lwi_manifold_factor(s);
     return LW_OK;
 }
 

@@ -59,7 +59,12 @@ lw_status lwi_manifold_close(lwi_manifold *manifold, double *q, lw_error *error)
 /** The same; adds the whole correction to `moved` [tree nv]. */
 lw_status lwi_manifold_close_counting(lwi_manifold *manifold, double *q, double *moved,
                                       lw_error *error);
-/** J, its factors and B at q. */
+/** The rows at q: phi and J; the bodies move at speeds v [n], NULL: zeros. */
+lw_status lwi_manifold_rows(lwi_manifold *manifold, const double *q, const double *v,
+                            lw_error *error);
+/** The factors of J, and B; after lwi_manifold_rows. */
+void lwi_manifold_factor(lwi_manifold *manifold);
+/** Both, at zero speeds. */
 lw_status lwi_manifold_tangent(lwi_manifold *manifold, const double *q, lw_error *error);
 /** x [n] in the dependent speeds with J x = target [m]; `target` is destroyed, the independent entries are kept; after
  *  lwi_manifold_tangent. */

@@ -22,11 +22,11 @@ static lw_status create(lw_kinematics *k, const char *independent, lw_error *err
     k->at = (lwi_chosen){.model = model,
                          .names = lwi_arena_text(&k->arena, independent ? independent : "")};
     k->q = LWI_PUSH(&k->arena, double, model->tree_nq);
-    k->v = LWI_PUSH(&k->arena, double, model->tree_nv);
     k->still = LWI_PUSH(&k->arena, double, model->tree_nv);
     k->tree = LWI_PUSH(&k->arena, double, 6 * (size_t)model->tree_nv);
-    if (!k->at.names || !k->q || !k->v || !k->still || !k->tree) return no_memory(error);
+    if (!k->at.names || !k->q || !k->still || !k->tree) return no_memory(error);
     TRY(lwi_chosen_choose(&k->at, 0, model->tree_q0, error));
+    TRY(lwi_chosen_tangent(&k->at, 0, model->tree_q0, error)); // also of trees, which keep it
     return lwi_placement_set(k, 0, model->tree_q0, model->tree_v0, error);
 }
 
@@ -59,20 +59,44 @@ void lw_kinematics_destroy(lw_kinematics *k)
 
 // ------------------------------------------------------------------------------------------- state
 
+static bool all_finite(const double *x, int n)
+{
+    double sum = 0; // x - x is NaN if x is not finite
+    for (int i = 0; i < n; i++) sum += x[i] - x[i];
+    return sum == 0;
+}
+
+// Frames and velocities of the links.  A tree has no rows, and always the same tangent.
+static lw_status move_links(lw_kinematics *k, double t, const double *q, const double *v,
+                            lw_error *error)
+{
+    const lw_model *model = k->model;
+    if (k->at.manifold.m > 0) return lwi_chosen_rows(&k->at, t, q, v, error);
+    lwi_tree_work *tree = &k->at.manifold.constraints->tree;
+    if (!all_finite(q, model->tree_nq) || !all_finite(v, model->tree_nv))
+        return lwi_fail(error, LW_ERR_NOT_FINITE, "the state is not finite");
+    lwi_tree_links_of(model, t, 0, model->nnode, q, v, tree->link);
+    lwi_tree_velocity(model, tree->link, v, tree->V);
+    lwi_tree_world(model, tree->link, tree->R, tree->r);
+    lwi_tree_joints(model, tree->link, v, tree->joint_q, tree->joint_qd);
+    return LW_OK;
+}
+
+// After move_links at (q, v).
+static lw_status take_state(lw_kinematics *k, double t, const double *q, const double *v,
+                            lw_error *error)
+{
+    if (k->at.manifold.m > 0) TRY(lwi_chosen_factor(&k->at, t, q, v, error));
+    memmove(k->q, q, (size_t)k->model->tree_nq * sizeof *q);
+    return LW_OK;
+}
+
 lw_status lwi_placement_set(lw_kinematics *k, double t, const double *q, const double *v,
                             lw_error *error)
 {
-    const size_t nq = (size_t)k->model->tree_nq, nv = (size_t)k->model->tree_nv;
-    TRY(lwi_chosen_tangent(&k->at, t, q, error));
-    memmove(k->q, q, nq * sizeof *q);
-    if (v)
-        memmove(k->v, v, nv * sizeof *v);
-    else
-        memset(k->v, 0, nv * sizeof *v);
-    lwi_manifold *m = &k->at.manifold;
-    if (lw_constraints_evaluate(m->constraints, t, k->q, k->v, m->phi, NULL, NULL, NULL) != LW_OK)
-        return lwi_fail(error, LW_ERR_NOT_FINITE, "the state is not finite");
-    return LW_OK;
+    if (!v) v = k->still;
+    TRY(move_links(k, t, q, v, error));
+    return take_state(k, t, q, v, error);
 }
 
 lw_status lw_kinematics_set(lw_kinematics *k, double t, const double *q, const double *v,
@@ -83,9 +107,9 @@ lw_status lw_kinematics_set(lw_kinematics *k, double t, const double *q, const d
     for (int i = 0; i < k->model->tree_nq; i++)
         if (!isfinite(q[i]))
             return lwi_fail(error, LW_ERR_NOT_FINITE, "q[%d] is %g, expected a number", i, q[i]);
-    lwi_manifold *m = &k->at.manifold;
-    if (lw_constraints_evaluate(m->constraints, t, q, k->still, m->phi, NULL, NULL, NULL) != LW_OK)
-        return lwi_fail(error, LW_ERR_NOT_FINITE, "the state is not finite");
+    if (!v) v = k->still;
+    TRY(move_links(k, t, q, v, error));
+    const lwi_manifold *m = &k->at.manifold;
     for (int i = 0; i < m->m; i++) {
         if (fabs(m->phi[i]) <= LWI_CLOSURE_TOLERANCE * (1 + k->model->length)) continue;
         const lw_joint joint = lw_constraints_joint(m->constraints, i);
@@ -93,7 +117,7 @@ lw_status lw_kinematics_set(lw_kinematics *k, double t, const double *q, const d
                         "coordinates do not satisfy joint '%s', residual %.3g m or rad",
                         k->model->joint[joint.index].name, m->phi[i]);
     }
-    return lwi_placement_set(k, t, q, v, error);
+    return take_state(k, t, q, v, error);
 }
 
 int lw_kinematics_dof(const lw_kinematics *k)
@@ -124,45 +148,52 @@ lw_status lw_kinematics_tangent(const lw_kinematics *k, double *B)
 
 // ------------------------------------------------------------------------------------ points, bodies
 
-static bool has_body(const lw_kinematics *k, lw_body body)
+static lw_status check_point(const lw_kinematics *k, lw_body body, lw_vec3 point)
 {
-    return body.index >= 0 && body.index < k->model->nbody;
+    if (body.index < 0 || body.index >= k->model->nbody) return LW_ERR_ARGUMENT;
+    return isfinite(point.x + point.y + point.z) ? LW_OK : LW_ERR_NOT_FINITE;
 }
 
-// World rotation of a body and place of a point of its frame.
-static void place(const lw_kinematics *k, int b, lw_vec3 point, double R[9], double P[3])
+// World rotation of a body and place of a point of its frame.  The node that moves it; -1: the ground.
+static int place(const lw_kinematics *k, int b, lw_vec3 point, double R[9], double P[3])
 {
     const lwi_tree_work *tree = &k->at.manifold.constraints->tree;
     const lwi_body *body = &k->model->body[b];
-    const double *Rc = tree->body_R[body->carrier];
-    double arm[3] = {point.x - body->com[0], point.y - body->com[1], point.z - body->com[2]}, c[3];
-    if (b == 0) {
+    const int i = k->model->body_node[body->carrier];
+    double arm[3] = {point.x - body->com[0], point.y - body->com[1], point.z - body->com[2]}, Rc[9],
+           c[3];
+    if (i < 0) {
         m3_identity(R);
         P[0] = point.x, P[1] = point.y, P[2] = point.z;
-        return;
+        return i;
     }
+    const lwi_node *node = &k->model->node[i];
+    m3_mul(Rc, tree->R[i], node->c_R);
     m3_mul(R, Rc, body->carrier_R);
     m3_mul_v(P, R, arm);
     m3_mul_v(c, Rc, body->carrier_r);
     v3_add(P, P, c);
-    v3_add(P, P, tree->body_r[body->carrier]);
+    m3_mul_v(c, tree->R[i], node->c_r);
+    v3_add(P, P, c);
+    v3_add(P, P, tree->r[i]);
+    return i;
 }
 
 lw_status lw_kinematics_point(lw_kinematics *k, lw_body body, lw_vec3 point,
                               lw_point_motion *motion)
 {
     double R[9], arm[3];
-    if (!k || !motion || !has_body(k, body)) return LW_ERR_ARGUMENT;
+    if (!k || !motion) return LW_ERR_ARGUMENT;
+    TRY(check_point(k, body, point));
     const lwi_tree_work *tree = &k->at.manifold.constraints->tree;
-    const int carrier = k->model->body[body.index].carrier;
     *motion = (lw_point_motion){0};
-    place(k, body.index, point, R, motion->position);
+    const int i = place(k, body.index, point, R, motion->position);
     quat_from_matrix(motion->quaternion, R);
-    if (body.index == 0) return LW_OK;
-    v3_sub(arm, motion->position, tree->body_r[carrier]);
-    v3_cross(motion->velocity, tree->body_w[carrier], arm);
-    v3_add(motion->velocity, motion->velocity, tree->body_v[carrier]);
-    v3_copy(motion->angular_velocity, tree->body_w[carrier]);
+    if (i < 0) return LW_OK;
+    m3_mul_v(motion->velocity, tree->R[i], tree->V[i]);
+    m3_mul_v(motion->angular_velocity, tree->R[i], tree->V[i] + 3);
+    v3_sub(arm, motion->position, tree->r[i]);
+    v3_cross_add(motion->velocity, motion->angular_velocity, arm);
     return LW_OK;
 }
 
@@ -182,16 +213,14 @@ static void column(const lwi_tree_work *tree, int k, int j, const double P[3], d
 lw_status lw_kinematics_tree_jacobian(lw_kinematics *k, lw_body body, lw_vec3 point, lw_axes axes,
                                       double *J)
 {
-    if (!k || !J || !has_body(k, body)) return LW_ERR_ARGUMENT;
+    if (!k || !J) return LW_ERR_ARGUMENT;
+    TRY(check_point(k, body, point));
     const lw_model *model = k->model;
     const lwi_tree_work *tree = &k->at.manifold.constraints->tree;
     const size_t n = (size_t)model->tree_nv;
     double R[9], P[3];
     memset(J, 0, 6 * n * sizeof *J);
-    if (body.index == 0) return LW_OK;
-    place(k, body.index, point, R, P);
-    for (int i = model->body_node[model->body[body.index].carrier]; i >= 0;
-         i = model->node[i].parent) {
+    for (int i = place(k, body.index, point, R, P); i >= 0; i = model->node[i].parent) {
         for (int j = 0; j < model->node[i].nv; j++) {
             double x[6], own[6];
             column(tree, i, j, P, x, x + 3);
@@ -212,11 +241,13 @@ lw_status lw_kinematics_jacobian(lw_kinematics *k, lw_body body, lw_vec3 point, 
     if (!k || !J) return LW_ERR_ARGUMENT;
     const lwi_manifold *m = &k->at.manifold;
     TRY(lw_kinematics_tree_jacobian(k, body, point, axes, k->tree));
-    for (int r = 0; r < 6; r++)
-        for (int j = 0; j < m->f; j++) {
-            double sum = 0;
-            for (int i = 0; i < m->n; i++) sum += k->tree[r * m->n + i] * m->B[j * m->n + i];
-            J[r * m->f + j] = sum;
-        }
+    for (int r = 0; r < 6; r++) { // B is 1 in the rows of the independent speeds
+        const double *const row = k->tree + r * m->n;
+        double *const to = J + r * m->f;
+        for (int j = 0; j < m->f; j++) to[j] = row[m->independent[j]];
+        for (int i = 0; i < m->n - m->f; i++)
+            for (int j = 0; j < m->f; j++)
+                to[j] += row[m->dependent[i]] * m->B[j * m->n + m->dependent[i]];
+    }
     return LW_OK;
 }

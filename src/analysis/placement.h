@@ -10,7 +10,7 @@ struct lw_kinematics {
     const lw_model *model;
     lwi_arena arena;
     lwi_chosen at;
-    double *q, *v; ///< [tree nq], [tree nv] the state
+    double *q;     ///< [tree nq] the coordinates
     double *tree;  ///< [6][tree nv] scratch
     double *still; ///< [tree nv] zeros
 };

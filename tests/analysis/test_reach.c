@@ -258,6 +258,15 @@ static void test_refusals(void **state)
     q[0] += 0.1;
     lwt_refused(lw_kinematics_set(k, 0, q, NULL, &error), LW_ERR_ARGUMENT, &error,
                 "coordinates do not satisfy joint");
+    lw_point_motion motion;
+    double J[24];
+    const lw_vec3 nowhere = {0, NAN, 0};
+    assert_int_equal(lw_kinematics_point(k, (lw_body){1}, nowhere, &motion), LW_ERR_NOT_FINITE);
+    assert_int_equal(lw_kinematics_jacobian(k, (lw_body){1}, nowhere, LW_AXES_WORLD, J),
+                     LW_ERR_NOT_FINITE);
+    assert_int_equal(lw_kinematics_tree_jacobian(k, (lw_body){1}, nowhere, LW_AXES_WORLD, J),
+                     LW_ERR_NOT_FINITE);
+    assert_int_equal(lw_kinematics_point(k, (lw_body){4}, (lw_vec3){0}, &motion), LW_ERR_ARGUMENT);
     lw_goal goal = {.body = {9}};
     lwt_refused(lw_kinematics_reach(k, 1, &goal, NULL, q, NULL, NULL, &error), LW_ERR_ARGUMENT,
                 &error, "goal 0: body 9, expected 1 to 3");

@@ -1,10 +1,9 @@
 """Dynamics, and equations of loops, at given states."""
 from __future__ import annotations
 
-import functools
 import math
 import warnings
-from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar, cast
+from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,28 +12,11 @@ from ._errors import ArgumentError, Error, check
 from ._memory import FLOAT, Array, doubles, numbers, out_array, real
 from ._model import Model, made_model
 from ._native import ffi, lib
-from ._workspace import workspace
+from ._workspace import alone, workspace
 
 #: Allowed violation of the loop constraints by q [m, rad]: ten times that of a model's start, so that the drift of
 #: a motion integrated outside is reported.
 _OFF = 1e-5
-
-
-_Method = TypeVar("_Method", bound=Callable[..., Any])
-
-
-def _alone(method: _Method) -> _Method:
-    """A method that only one thread at a time may run on the same data: the workspace is shared."""
-    @functools.wraps(method)
-    def call(self: "Data", *arguments: Any, **keywords: Any) -> Any:
-        if not self._calls.acquire():
-            raise ArgumentError("the data is at work in another thread: expected one Data for each thread")
-        try:
-            return method(self, *arguments, **keywords)
-        finally:
-            self._calls.release()
-
-    return cast(_Method, call)
 
 
 class OffLoopsWarning(UserWarning):
@@ -133,7 +115,7 @@ class Data:
                 return vdot
         return self._forward_dynamics(q, v, tau, time, inputs, out)
 
-    @_alone
+    @alone
     def _forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: Optional[ArrayLike], time: float,
                           inputs: Optional[ArrayLike], out: Optional[Array]) -> Array:
         handle, n = self._tree(), self._nv
@@ -194,7 +176,7 @@ class Data:
                 return tau
         return self._inverse_dynamics(q, v, vdot, time, inputs, out)
 
-    @_alone
+    @alone
     def _inverse_dynamics(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, time: float,
                           inputs: Optional[ArrayLike], out: Optional[Array]) -> Array:
         handle = self._tree()
@@ -214,7 +196,7 @@ class Data:
             return M
         return self._mass_matrix(q, time, out)
 
-    @_alone
+    @alone
     def _mass_matrix(self, q: ArrayLike, time: float, out: Optional[Array]) -> Array:
         n = self._nv
         count, a, _ = self._state(q)
@@ -235,7 +217,7 @@ class Data:
                 return by_q, by_v, M
         return self._inverse_derivatives(q, v, vdot, time, inputs)
 
-    @_alone
+    @alone
     def _inverse_derivatives(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, time: float,
                              inputs: Optional[ArrayLike]) -> Tuple[Array, Array, Array]:
         n = self._nv
@@ -261,7 +243,7 @@ class Data:
                 return vdot, by_q, by_v, by_tau
         return self._forward_derivatives(q, v, tau, time, inputs)
 
-    @_alone
+    @alone
     def _forward_derivatives(self, q: ArrayLike, v: ArrayLike, tau: Optional[ArrayLike], time: float,
                              inputs: Optional[ArrayLike]) -> Tuple[Array, Array, Array, Array]:
         n = self._nv
@@ -284,7 +266,7 @@ class Data:
             return p
         return self._momenta(q, v, time, out)
 
-    @_alone
+    @alone
     def _momenta(self, q: ArrayLike, v: ArrayLike, time: float, out: Optional[Array]) -> Array:
         handle = self._tree()
         count, a, (b,) = self._state(q, (v, "v"))
@@ -292,7 +274,7 @@ class Data:
         self._check(lib.lwpy_momenta(handle, abs(count), time, doubles(a), doubles(b), doubles(p)))
         return p
 
-    @_alone
+    @alone
     def momenta_rates(self, q: ArrayLike, p: ArrayLike, tau: Optional[ArrayLike] = None, *,
                       time: float = 0.0,
                       inputs: Optional[ArrayLike] = None) -> Tuple[Array, Array, Array]:
@@ -311,7 +293,7 @@ class Data:
 
     # ---------------------------------------------------------------------------------------- loops
 
-    @_alone
+    @alone
     def constraints(self, q: ArrayLike, v: Optional[ArrayLike] = None, *,
                     time: float = 0.0) -> "Constraints":
         """The equations of the joints that close loops, and of couplings, in the speeds of the tree."""
@@ -342,7 +324,7 @@ class Data:
                 return h
         return self._bias(q, v, time, inputs)
 
-    @_alone
+    @alone
     def _bias(self, q: ArrayLike, v: ArrayLike, time: float, inputs: Optional[ArrayLike]) -> Array:
         handle, n = self._closed(), self._nv
         a, b = numbers(q, (self._nq,), "q"), numbers(v, (n,), "v")

@@ -1,13 +1,15 @@
 """The module in C of workspace.c, which is in the same file as that of cffi."""
 from __future__ import annotations
 
+import functools
 import importlib.util
 from importlib.machinery import ExtensionFileLoader
-from typing import Any
+from typing import Any, Callable, TypeVar, cast
 
 import numpy as np
 
 from . import _native
+from ._errors import ArgumentError
 
 
 def _module() -> Any:
@@ -30,3 +32,21 @@ dlpack_read: Any = _MODULE.dlpack_read
 def workspace() -> Any:
     """A new one, without a mechanism."""
     return _Workspace(np.ndarray)
+
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def alone(method: _Method) -> _Method:
+    """A method that only one thread at a time may run on the same object, whose workspace ``_calls`` is shared."""
+    @functools.wraps(method)
+    def call(self: Any, *arguments: Any, **keywords: Any) -> Any:
+        if not self._calls.acquire():
+            name = type(self).__name__
+            raise ArgumentError(f"the {name} is at work in another thread: expected one {name} for each thread")
+        try:
+            return method(self, *arguments, **keywords)
+        finally:
+            self._calls.release()
+
+    return cast(_Method, call)
