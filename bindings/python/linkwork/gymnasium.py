@@ -17,7 +17,7 @@ what a :class:`linkwork.Simulation` computes.
 from __future__ import annotations
 
 import importlib
-from typing import Any, Callable, Dict, Optional, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,6 +31,7 @@ from ._model import Model as _Model
 from ._model import Path as _Path
 
 _gymnasium: Any = importlib.import_module("gymnasium")
+_seeding: Any = importlib.import_module("gymnasium.utils.seeding")
 _vector: Any = importlib.import_module("gymnasium.vector")
 
 
@@ -49,8 +50,15 @@ class States:
         return self.q[:, found.q], self.qd[:, found.v]
 
 
+Seed = Union[None, int, Sequence[Optional[int]]]
 Start = Callable[[np.random.Generator, int], Tuple[ArrayLike, ArrayLike]]
 Reward = Callable[[States, _Array, States], ArrayLike]
+
+
+def _checked(seed: Any, what: str) -> int:
+    if isinstance(seed, (int, np.integer)) and seed >= 0:
+        return int(seed)
+    raise _ArgumentError(f"{what} is {seed!r}, expected an integer from 0 on")
 
 
 def _default_observation(states: States) -> _Array:
@@ -91,6 +99,7 @@ class VectorEnv(_vector.VectorEnv):  # type: ignore[misc]
             raise _ArgumentError("the model has no inputs, which are the actions: expected `inputs` in its file")
         self._step, self._start, self._observe = step, start, observe or _default_observation
         self._reward, self._terminated = reward, terminated
+        self._generators: Optional[List[np.random.Generator]] = None  # of each environment; None: np_random of all
         self._count = 0
         self._steps = np.zeros(num_envs, dtype=np.int64)
         self._done = np.zeros(num_envs, dtype=bool)
@@ -124,22 +133,50 @@ class VectorEnv(_vector.VectorEnv):  # type: ignore[misc]
         q, qd = (None, None) if last is None else (last.q.copy(), last.qd.copy())
         return States(self.model, self.time, *self.batch.joints(q, qd))
 
+    def _starts(self, random: np.random.Generator, n: int) -> Tuple[_Array, _Array]:
+        q, qd = self._first if self._start is None else self._start(random, n)
+        return (np.broadcast_to(np.asarray(q, dtype=np.float64), (n, self.model.nq)),
+                np.broadcast_to(np.asarray(qd, dtype=np.float64), (n, self.model.nv)))
+
     def _restart(self, which: _Array, time: float) -> None:
-        n = int(np.count_nonzero(which))
-        q, qd = self._first if self._start is None else self._start(self.np_random, n)
-        q = np.broadcast_to(np.asarray(q, dtype=np.float64), (n, self.model.nq))
-        qd = np.broadcast_to(np.asarray(qd, dtype=np.float64), (n, self.model.nv))
-        for k, i in enumerate(np.flatnonzero(which)):
-            self.batch.set_joints(int(i), q[k], qd[k], time)
+        environments = np.flatnonzero(which)
+        if self._generators is None:
+            states = list(zip(*self._starts(self.np_random, len(environments))))
+        else:
+            states = [tuple(x[0] for x in self._starts(self._generators[i], 1)) for i in environments]
+        for i, (q, qd) in zip(environments, states):
+            self.batch.set_joints(int(i), q, qd, time)
         self._steps[which] = 0
 
-    def reset(self, *, seed: Optional[int] = None,
+    def _seed(self, seed: Seed, which: _Array) -> None:
+        if seed is None:
+            return
+        if isinstance(seed, (int, np.integer)) or not hasattr(seed, "__len__"):
+            self._np_random, self._np_random_seed = _seeding.np_random(_checked(seed, "seed"))
+            self._generators = None
+            return
+        seeds = list(seed)
+        if len(seeds) != self.num_envs:
+            raise _ArgumentError(f"seed: got {len(seeds)}, expected one number, or {self.num_envs}: one, or None, for each "
+                                 "environment")
+        numbers = [None if s is None else _checked(s, f"seed[{i}]") for i, s in enumerate(seeds)]
+        if self._generators is None:
+            self._generators = [_seeding.np_random(None)[0] for _ in seeds]
+        for i in np.flatnonzero(which):
+            if numbers[i] is not None:
+                self._generators[i] = _seeding.np_random(numbers[i])[0]
+
+    def reset(self, *, seed: Seed = None,
               options: Optional[Dict[str, Any]] = None) -> Tuple[_Array, Dict[str, Any]]:
-        """All episodes start again, or those of ``options["reset_mask"]`` [environments] of bool."""
+        """All episodes start again, or those of ``options["reset_mask"]`` [environments] of bool.
+
+        :param seed: of the random generator of all environments; or a list, for each environment the seed of a generator of its
+            own, None: the one it has. ``start`` is then called for one environment at a time. None: generators go on
+        """
         which = np.asarray((options or {}).get("reset_mask", np.ones(self.num_envs, dtype=bool)))
         if which.shape != (self.num_envs,) or which.dtype != bool:
             raise _ArgumentError(f"reset_mask: expected {self.num_envs} of bool, got {which.dtype} {which.shape}")
-        super().reset(seed=seed, options=options)
+        self._seed(seed, which)
         self._done[which] = False
         self._restart(which, self.time)
         self._states = self._read(self._states)

@@ -90,6 +90,47 @@ def test_some_episodes_start_again(four_bar):
             envs.reset(options={"reset_mask": wrong})
 
 
+def random_starts(model):
+    sim, path = lw.Simulation(model), []
+    for _ in range(40):  # coordinates that close the loop
+        sim.step(0.01)
+        path.append(sim.observe("twist").q.copy())
+    return lambda random, n: (np.stack([path[k] for k in random.integers(0, 40, n)]), np.zeros((n, model.nv)))
+
+
+def test_seeds_of_environments(four_bar):
+    start = random_starts(four_bar)
+    envs = env.VectorEnv(four_bar, 4, step=0.02, start=start, max_episode_steps=2)
+    first = envs.reset(seed=[5, None, np.int64(7), 5])[0]
+    assert np.array_equal(first[0], first[3]) and not np.array_equal(first[0], first[2])
+    alone = {}  # what each seed gives does not depend on the other environments
+    for seed in (5, 7):
+        single = env.VectorEnv(four_bar, 1, step=0.02, start=start, max_episode_steps=2)
+        alone[seed] = [single.reset(seed=[seed])[0]] + [single.step(np.zeros((1, 1)))[0] for _ in range(3)]
+    rows = [first] + [envs.step(np.zeros((4, 1)))[0] for _ in range(3)]  # the last starts again
+    for row, five, seven in zip(rows, alone[5], alone[7]):
+        assert np.array_equal(row[0], five[0]) and np.array_equal(row[2], seven[0]) and np.array_equal(row[3], five[0])
+    assert not np.array_equal(rows[3][0], rows[0][0])
+    # those that a mask leaves alone, or None, keep their generators; one number is for all again
+    on = envs.reset(seed=[5, 5, 5, None], options={"reset_mask": np.array([True, False, False, True])})[0]
+    assert np.array_equal(on[0], first[0]) and np.array_equal(on[1:3], rows[3][1:3])
+    single = env.VectorEnv(four_bar, 1, step=0.02, start=start)
+    drawn = [single.reset(seed=[5] if k == 0 else None)[0][0] for k in range(3)]
+    assert np.array_equal(on[3], drawn[2])  # the third of its generator
+    other = env.VectorEnv(four_bar, 4, step=0.02, start=start)
+    assert np.array_equal(envs.reset(seed=3)[0], other.reset(seed=3)[0]) and envs.np_random_seed == 3
+
+
+@pytest.mark.parametrize("seed, message", (([1, 2], "seed: got 2, expected one number, or 4"), ([1, 2, -3, 4], r"seed\[2\] is -3"),
+                                           (-1, "seed is -1"), (1.5, "seed is 1.5"), ([1, 2, 3, "a"], r"seed\[3\] is 'a'")))
+def test_wrong_seeds_are_named(four_bar, seed, message):
+    envs = env.VectorEnv(four_bar, 4, step=0.02, start=random_starts(four_bar))
+    first = envs.reset(seed=1)[0]
+    with pytest.raises(lw.ArgumentError, match=message):
+        envs.reset(seed=seed)
+    assert np.array_equal(first, envs.reset(seed=1)[0])
+
+
 def test_failures_end_an_episode(four_bar):
     envs = env.VectorEnv(four_bar, 3, step=0.1, low=-1e12, high=1e12, integrator="dopri54", max_steps=2000)
     envs.reset()
