@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Instructions for an evaluation of long paths, per body.
 
-usage: count_paths.py --program BENCH_PATHS [--shapes A,B] [--bodies N] [--json FILE]
+usage: count_paths.py --program BENCH_PATHS [--shapes A,B] [--columns A,B] [--bodies N] [--json FILE]
        count_paths.py --program BENCH_PATHS --times [--rounds N] --json FILE
        count_paths.py --table FILE | --table-of-times FILE
 
@@ -10,6 +10,7 @@ The counts do not depend on what else the machine runs; they do not see caches a
 instruction of the processor counts as its loop in the C library, which would otherwise count once for each byte.
 
 --shapes  see SHAPES below (all)
+--columns  see COLUMNS below (all)
 --bodies  about so many (4096)
 --json    writes what was measured; earlier results in this file are kept
 --times   instead: nanoseconds on one thread, the minimum of --rounds runs of the program (3)
@@ -36,15 +37,29 @@ SHAPES = {  # of bench_paths
     "net": "square meshes with bars of 64 links",
     "long_net": "square meshes with bars of 256 links",
 }
+# formulation, lanes, functions that are counted (all)
+COLUMNS = {
+    "hdca": ("hdca", 4, ()),
+    "hdca row": ("hdca:row", 4, ("lwi_path_rates", "lwi_path_accelerations", "lwi_path_response", "lwi_net_speeds",
+                                 "lwi_net_move", "lwi_net_accelerations", "lwi_net_response")),
+    "dca": ("dca", 4, ()),
+    "hdca in general": ("hdca", -1, ()),
+    "dca in general": ("dca", -1, ()),
+    "momenta": ("momenta", 4, ()),
+    "aba": ("aba", 4, ()),
+}
 OPEN = ("random", "square", "driven", "rotors", "mounts", "wrenches", "balls")   # those that momenta and aba have too
-GOAL = {"hdca": 450, "dca": 650}
+DRIVEN = ("driven", "rotors", "mounts")   # reactions in rows are those of the recursion
+GOAL = {"hdca": 450, "hdca row": 650, "dca": 650}
 NO_STRING_INSTRUCTIONS = ("glibc.cpu.x86_rep_movsb_threshold=100000000:"
                           "glibc.cpu.x86_rep_stosb_threshold=100000000")
 
 
-def total(program, formulation, bodies, lanes, times, shape):
-    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program, formulation, str(bodies),
-               str(lanes), str(times), shape]
+def total(program, column, bodies, times, shape):
+    formulation, lanes, functions = COLUMNS[column]
+    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
+               *(f"--toggle-collect={name}" for name in functions), program, formulation, str(bodies), str(lanes),
+               str(times), shape]
     done = subprocess.run(command, capture_output=True, text=True,
                           env={**os.environ, "GLIBC_TUNABLES": NO_STRING_INSTRUCTIONS})
     found, size = re.search(r"Collected : (\d+)", done.stderr), re.match(r"(\d+) bodies", done.stdout)
@@ -53,9 +68,9 @@ def total(program, formulation, bodies, lanes, times, shape):
     return int(found[1]), int(size[1])
 
 
-def per_body(program, formulation, bodies, lanes, shape):
+def per_body(program, column, bodies, shape):
     few, many = 2, 6
-    (more, size), (less, _) = (total(program, formulation, bodies, lanes, times, shape) for times in (many, few))
+    (more, size), (less, _) = (total(program, column, bodies, times, shape) for times in (many, few))
     return size, round((more - less) / (many - few) / size, 1)
 
 
@@ -73,15 +88,14 @@ def store(path, results):
             file.write("\n")
 
 
-def measure(program, shapes, bodies, path):
+def measure(program, shapes, columns, bodies, path):
     results = stored(path)
     for shape in shapes:
-        of = results["instructions"][shape] = {}
-        for formulation in ("hdca", "dca"):
-            of["bodies"], of[formulation] = per_body(program, formulation, bodies, 4, shape)
-            _, of[formulation + " in general"] = per_body(program, formulation, bodies, -1, shape)
-        for formulation in ("momenta", "aba") if shape in OPEN else ():
-            _, of[formulation] = per_body(program, formulation, bodies, 4, shape)
+        of = results["instructions"].setdefault(shape, {})
+        for column in columns:
+            if shape in (DRIVEN if column == "hdca row" else ()) or shape not in OPEN and column in ("momenta", "aba"):
+                continue
+            of["bodies"], of[column] = per_body(program, column, bodies, shape)
         print(shape, of, flush=True)
         store(path, results)
 
@@ -111,13 +125,13 @@ def cell(of, formulation):
 
 def table(path):
     found = stored(path)["instructions"]
-    columns = ("hdca", "dca", "hdca in general", "dca in general", "momenta", "aba")
-    print("| | `hdca` | `dca` | by the general elimination: `hdca` | `dca` | `momenta` | `aba` |")
-    print("|---|---|---|---|---|---|---|")
+    print("| | `hdca` | `hdca`, accelerations, reactions | `dca` | by the general elimination: `hdca` | `dca` | `momenta` "
+          "| `aba` |")
+    print("|---|---|---|---|---|---|---|---|")
     for shape, name in SHAPES.items():
         if shape in found:
-            print(f"| {name} | " + " | ".join(cell(found[shape], c) for c in columns) + " |")
-    print(f"\n\\* above the goals: {GOAL['hdca']} for `hdca`, {GOAL['dca']} for `dca`.")
+            print(f"| {name} | " + " | ".join(cell(found[shape], c) for c in COLUMNS) + " |")
+    print(f"\n\\* above the goals: {GOAL['hdca']} for `hdca`, {GOAL['dca']} for the next two.")
 
 
 def table_of_times(path):
@@ -135,6 +149,7 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--program")
     parser.add_argument("--shapes", default=",".join(SHAPES))
+    parser.add_argument("--columns", default=",".join(COLUMNS))
     parser.add_argument("--bodies", type=int, default=4096)
     parser.add_argument("--json")
     parser.add_argument("--times", action="store_true")
@@ -149,7 +164,7 @@ def main():
     elif options.program and options.times:
         measure_times(options.program, options.rounds, options.json)
     elif options.program:
-        measure(options.program, options.shapes.split(","), options.bodies, options.json)
+        measure(options.program, options.shapes.split(","), options.columns.split(","), options.bodies, options.json)
     else:
         parser.error("give --program or --table")
 

@@ -289,6 +289,7 @@ typedef struct way {
     lw_options options;
     lwi_work *work;
     double *x, *xdot, best;
+    lwi_snapshot *row; // NULL: rates
 } way;
 
 static void start(way *w, const lw_model *model, const char *formulation, int threads, int lanes)
@@ -311,8 +312,11 @@ static void start(way *w, const lw_model *model, const char *formulation, int th
 static void evaluate(way *w)
 {
     const double before = seconds();
-    if (w->work->formulation->rates(w->work, 0, w->x, NULL, w->xdot) != LW_OK)
-        stop(w->work->error.text);
+    const lwi_formulation *f = w->work->formulation;
+    const lw_status status = w->row
+                                 ? f->observe(w->work, 0, w->x, NULL, LW_OBSERVE_REACTION, w->row)
+                                 : f->rates(w->work, 0, w->x, NULL, w->xdot);
+    if (status != LW_OK) stop(w->work->error.text);
     w->best = fmin(w->best, seconds() - before);
 }
 
@@ -372,15 +376,26 @@ static int width(const char *text)
     return lanes;
 }
 
+// FORMULATION:row makes rows of results with all reactions.
 static void repeat(char **argv, const char *shape)
 {
-    way w;
+    way w = {0};
+    lwi_arena arena;
+    lwi_snapshot snapshot;
+    char name[32], *row;
     const int lanes = width(argv[3]), times = number("TIMES", argv[4], 1);
     lw_model *model = model_of(find_shape(shape), number("N", argv[2], 1));
     printf("%d bodies\n", model->nnode);
-    start(&w, model, argv[1], 1, lanes);
+    snprintf(name, sizeof name, "%s", argv[1]);
+    if ((row = strchr(name, ':'))) *row = 0;
+    start(&w, model, name, 1, lanes);
+    lwi_arena_init(&arena, NULL);
+    if (lwi_snapshot_create(model, &arena, &snapshot) != LW_OK) stop("no memory");
+    lwi_snapshot_start(model, &snapshot);
+    if (row) w.row = &snapshot;
     for (int i = 0; i < times; i++) evaluate(&w);
     finish(&w);
+    lwi_arena_free(&arena);
     lw_model_destroy(model);
 }
 
@@ -391,7 +406,7 @@ int main(int argc, char **argv)
         repeat(argv, argc > 5 ? argv[5] : "random");
         return 0;
     }
-    if (argc > 2) stop("expected [THREADS], or FORMULATION N LANES TIMES [SHAPE]");
+    if (argc > 2) stop("expected [THREADS], or FORMULATION[:row] N LANES TIMES [SHAPE]");
     const int threads = argc > 1 ? number("THREADS", argv[1], 1) : 2;
     printf("ns per body\n     n  shape               hdca  %d threads         dca  %d threads     "
            "momenta         aba\n",

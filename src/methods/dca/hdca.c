@@ -608,7 +608,7 @@ static bool segment_observe(lwi_work *work, double t, const double *x, const dou
     const double *p = x + model->tree_nq;
     if (level < LW_OBSERVE_TWIST || (model->nloop && !accelerates)) return false;
     d->factored = d->solved = false;
-    if (!(d->path ? lwi_path_rates(d->path, x, p, d->u, d->p)
+    if (!(d->path ? lwi_path_rates(d->path, x, p, d->u, NULL)
                   : lwi_net_speeds(d->net, t, x, p, d->u)))
         return false;
     const double prescribed = d->net ? lwi_net_prescribed(d->net) : 0;

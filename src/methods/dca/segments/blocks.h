@@ -117,6 +117,7 @@ typedef enum lwi_path_pass_kind {
     LWI_PATH_VELOCITY, ///< W alone, of the current poses
     LWI_PATH_BIAS,     ///< b and c; z and e of the accelerations (10), (11)
     LWI_PATH_AGAIN_BIAS,
+    LWI_PATH_RESPONSE, ///< z and e of efforts on bodies at rest, by the current factors; then LWI_PATH_AGAIN
     LWI_PATH_ACCELERATE,
     LWI_PATH_PASSES
 } lwi_path_pass_kind;

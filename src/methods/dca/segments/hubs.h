@@ -135,8 +135,14 @@ int lwi_hubs_find_ranks(lwi_hubs *hubs, double t);
 
 /** Poses of all hubs, their bodies, and the ends of paths.  After the inward pass.  @param q  [tree] */
 void lwi_hubs_place(lwi_hubs *hubs, double t, const double *q);
-/** V0, f0, g of all paths from the momenta p [tree].  @return false: singular */
-bool lwi_hubs_solve(lwi_hubs *hubs, double t, const double *p);
+/** Inertias and rows of the hubs, and their factors.  After lwi_hubs_place and the inward pass.
+ *  @param gammas  and gamma of the rows, at the velocities of the hubs
+ *  @return false: singular */
+bool lwi_hubs_factor(lwi_hubs *hubs, double t, bool gammas);
+/** gamma of the rows alone, where these and the factors are those of the state. */
+void lwi_hubs_gammas(lwi_hubs *hubs, double t);
+/** V0, f0, g of all paths from the momenta p [tree].  After lwi_hubs_factor. */
+void lwi_hubs_solve(lwi_hubs *hubs, const double *p);
 /** V, f of the second pass, and the velocities of hubs. */
 void lwi_hubs_again(lwi_hubs *hubs);
 /** Speeds u [tree] of hubs, less those of their first joints from the speeds of paths.  @return false: not finite */
@@ -149,9 +155,11 @@ bool lwi_hubs_rates(lwi_hubs *hubs, double t, const double *p, const double *u, 
 void lwi_hubs_move(lwi_hubs *hubs, const double *u);
 /** Loads on the last bodies of paths with ties, before the passes of accelerations.  @param load  [nbody], or NULL */
 void lwi_hubs_tip_loads(lwi_hubs *hubs, const double (*load)[6]);
-/** V0, f0 of the accelerations.  @param effort  [tree]    @param load  [nbody] wrenches on hubs, world axes, mass centres
- *  @return false: singular */
-bool lwi_hubs_accelerate(lwi_hubs *hubs, double t, const double *effort, const double (*load)[6]);
+/** V0, f0 of the accelerations.  After lwi_hubs_factor or lwi_hubs_gammas.
+ *  @param effort  [tree]    @param load  [nbody] wrenches on hubs, world axes, mass centres */
+void lwi_hubs_accelerate(lwi_hubs *hubs, const double *effort, const double (*load)[6]);
+/** V0, f0 of what efforts [tree] alone add to the accelerations; then lwi_hubs_again. */
+void lwi_hubs_respond(lwi_hubs *hubs, const double *effort);
 /** V, f of the second pass, accelerations of the hubs in `system`. */
 void lwi_hubs_accelerate_again(lwi_hubs *hubs);
 /** Rates of the speeds [tree] of hubs, less accelerations of first joints of paths.  @return false: not finite */

@@ -117,7 +117,7 @@ void lwi_hubs_move(lwi_hubs *hubs, const double *u)
     lwi_hubs_move_merged(hubs);
 }
 
-// J A = - gamma, with the gamma that lwi_hubs_fill has found; A has weight as if the ground were accelerated upwards.
+// J A = - gamma, with the gamma of the rows in c0; A has weight as if the ground were accelerated upwards.
 static void take_gammas(lwi_hubs *hubs)
 {
     const double *g = hubs->model->gravity;
@@ -144,11 +144,9 @@ void lwi_hubs_tip_loads(lwi_hubs *hubs, const double (*load)[6])
     }
 }
 
-bool lwi_hubs_accelerate(lwi_hubs *hubs, double t, const double *effort, const double (*load)[6])
+void lwi_hubs_accelerate(lwi_hubs *hubs, const double *effort, const double (*load)[6])
 {
     const lwi_net_plan *plan = hubs->plan;
-    if (!lwi_hubs_fill(hubs, t, true)) return false;
-    if (hubs->elim && lwi_elim_factor(hubs->elim, NULL) != LW_OK) return false;
     lwi_hubs_put_momenta(hubs, false, effort);
     for (int h = 0; h < plan->nhub; h++) {
         const double *w = hubs->hub[h].V + 3;
@@ -160,7 +158,6 @@ bool lwi_hubs_accelerate(lwi_hubs *hubs, double t, const double *effort, const d
     }
     take_gammas(hubs);
     lwi_hubs_solve_first(hubs, true);
-    return true;
 }
 
 void lwi_hubs_accelerate_again(lwi_hubs *hubs)

@@ -304,7 +304,8 @@ static bool factor(lwi_hub *hub)
     return true;
 }
 
-bool lwi_hubs_fill(lwi_hubs *hubs, double t, bool gammas)
+// Inertias of the hubs, rows; false: an inertia is singular.
+static bool fill(lwi_hubs *hubs, double t, bool gammas)
 {
     const lwi_net_plan *plan = hubs->plan;
     for (int h = 0; h < plan->nhub; h++) {
@@ -331,6 +332,19 @@ bool lwi_hubs_fill(lwi_hubs *hubs, double t, bool gammas)
     return !hubs->elim || fill_core(hubs);
 }
 
+bool lwi_hubs_factor(lwi_hubs *hubs, double t, bool gammas)
+{
+    return fill(hubs, t, gammas) && (!hubs->elim || lwi_elim_factor(hubs->elim, NULL) == LW_OK);
+}
+
+void lwi_hubs_gammas(lwi_hubs *hubs, double t)
+{
+    lwi_closure closure;
+    for (int e = 0; e < hubs->nedge; e++)
+        if (hubs->edge[e].joint >= 0 && hubs->edge[e].bar < 0)
+            close_joint(hubs, &hubs->edge[e], t, true, &closure);
+}
+
 // The rows of an edge that the elimination has.
 static void choose_rows(lwi_hubs *hubs, lwi_hub_edge *edge)
 {
@@ -351,7 +365,7 @@ static void choose_rows(lwi_hubs *hubs, lwi_hub_edge *edge)
 
 lw_status lwi_hubs_connect(lwi_hubs *hubs, double t, lwi_pool *pool, lwi_arena *arena, bool *found)
 {
-    *found = lwi_hubs_fill(hubs, t, false);
+    *found = fill(hubs, t, false);
     if (!*found) return LW_OK;
     for (int e = 0; e < hubs->nedge; e++) choose_rows(hubs, &hubs->edge[e]);
     return lwi_hubs_make_core(hubs, pool, arena);
@@ -360,7 +374,7 @@ lw_status lwi_hubs_connect(lwi_hubs *hubs, double t, lwi_pool *pool, lwi_arena *
 int lwi_hubs_find_ranks(lwi_hubs *hubs, double t)
 {
     int rank = 0;
-    if (!lwi_hubs_fill(hubs, t, false)) return -1;
+    if (!fill(hubs, t, false)) return -1;
     if (!hubs->elim) return 0;
     if (lwi_elim_find_ranks(hubs->elim, RANK, &rank) != LW_OK) return -1;
     return hubs->nlost + hubs->order.nrow - rank;

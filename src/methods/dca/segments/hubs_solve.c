@@ -277,15 +277,20 @@ static void still(lwi_hubs *hubs)
     for (int i = 0; i < hubs->nrow; i++) hubs->c0[i] = -hubs->b[i];
 }
 
-bool lwi_hubs_solve(lwi_hubs *hubs, double t, const double *p)
+void lwi_hubs_solve(lwi_hubs *hubs, const double *p)
 {
-    if (!lwi_hubs_fill(hubs, t, false)) return false;
-    if (hubs->elim && lwi_elim_factor(hubs->elim, NULL) != LW_OK) return false;
     lwi_hubs_put_momenta(hubs, true, p);
     still(hubs);
     lwi_hubs_solve_first(hubs, false);
     give_gravity(hubs);
-    return true;
+}
+
+// As speeds of momenta, but efforts on free bodies are in axes of these.
+void lwi_hubs_respond(lwi_hubs *hubs, const double *effort)
+{
+    lwi_hubs_put_momenta(hubs, false, effort);
+    still(hubs);
+    lwi_hubs_solve_first(hubs, false);
 }
 
 // Of a joint that closes a loop, on the hubs that it attaches to; what the paths have is in their z and e.

@@ -19,10 +19,6 @@ int lwi_hubs_body_at_tip(const lwi_hubs *hubs, int i);
 /** A wrench T about the mass centre of that body, about the point of the tip and in its axes: [n; f]. */
 void lwi_hubs_wrench_at_tip(const lwi_hubs *hubs, int i, const double T[6], double out[6]);
 
-/** Inertias of the hubs, rows.
- *  @param gammas  and gamma of the rows in c0, at the velocities of the hubs
- *  @return false: an inertia is singular */
-bool lwi_hubs_fill(lwi_hubs *hubs, double t, bool gammas);
 /** Momenta of the hubs' own joints, W = S (S'S)^-1 p: + on the hub and - on the one that carries it, also if this is
  *  through a path: of that, p of the first joint at its head.                            [chadaj2017, (10)]
  *  @param world  momenta of free bodies are in world axes */

@@ -13,13 +13,11 @@
 #include "methods/dca/segments/hubs_steps.h"
 #include "spatial/rotation.h"
 
-#include <string.h>
-
 struct lwi_net {
     const lwi_net_plan *plan;
     lwi_net_paths paths;
     lwi_hubs hubs;
-    double *p; // [tree_nv] of lwi_net_response
+    bool factored; // lwi_net_move kept the factors, those of the hubs too
 };
 
 // The elimination of the hubs' rows and its generic rank, at the configuration in which the mechanism has its own.
@@ -69,8 +67,6 @@ lw_status lwi_net_create(const lwi_net_plan *plan, int width, lwi_pool *pool, lw
     lwi_net *net = LWI_PUSH(arena, lwi_net, 1);
     if (!net) return LW_ERR_MEMORY;
     net->plan = plan;
-    net->p = LWI_PUSH(arena, double, model->tree_nv);
-    if (!net->p) return LW_ERR_MEMORY;
     TRY(lwi_net_paths_create(plan, kernels, model->tree_nv, pool, arena, &net->paths));
     TRY(lwi_hubs_create(&net->paths, tree, system, arena, &net->hubs));
     if (system->generic_rank < system->nrow && moves_in_space(model)) return LW_OK;
@@ -107,7 +103,8 @@ bool lwi_net_speeds(lwi_net *net, double t, const double *q, const double *p, do
     lwi_hubs_tip_loads(hubs, NULL);
     if (!lwi_net_paths_run(paths, LWI_NET_NOTHING, LWI_PATH_INWARD, LWI_PATH_MOMENTA)) return false;
     lwi_hubs_place(hubs, t, q);
-    if (!lwi_hubs_solve(hubs, t, p)) return false;
+    if (!lwi_hubs_factor(hubs, t, false)) return false;
+    lwi_hubs_solve(hubs, p);
     lwi_net_paths_run(paths, LWI_PATH_MOMENTA, LWI_PATH_AGAIN, LWI_PATH_CORRECTION);
     lwi_hubs_again(hubs);
     if (!lwi_net_paths_run(paths, LWI_PATH_CORRECTION, LWI_PATH_SPEEDS, LWI_NET_NOTHING))
@@ -130,6 +127,7 @@ bool lwi_net_move(lwi_net *net, double t, const double *q, const double *u, bool
 {
     lwi_net_paths *paths = &net->paths;
     const int up = factored ? LWI_PATH_VELOCITIES : LWI_PATH_FACTORS;
+    net->factored = factored;
     paths->q = q, paths->in = paths->zeros, paths->u = u;
     if (!lwi_net_paths_run(paths, LWI_NET_NOTHING, factored ? LWI_PATH_VELOCITY : LWI_PATH_FACTOR,
                            up))
@@ -147,7 +145,11 @@ bool lwi_net_accelerations(lwi_net *net, double t, const double *effort, const d
     paths->in = effort, paths->out = udot, paths->rate = NULL;
     lwi_hubs_tip_loads(hubs, load);
     lwi_net_paths_run(paths, LWI_PATH_VELOCITIES, LWI_PATH_BIAS, LWI_PATH_VECTORS);
-    if (!lwi_hubs_accelerate(hubs, t, effort, load)) return false;
+    if (net->factored)
+        lwi_hubs_gammas(hubs, t);
+    else if (!lwi_hubs_factor(hubs, t, true))
+        return false;
+    lwi_hubs_accelerate(hubs, effort, load);
     lwi_net_paths_run(paths, LWI_PATH_VECTORS, LWI_PATH_AGAIN_BIAS, LWI_PATH_CORRECTION);
     lwi_hubs_accelerate_again(hubs);
     if (!lwi_net_paths_run(paths, LWI_PATH_CORRECTION, LWI_PATH_ACCELERATE, LWI_NET_NOTHING))
@@ -156,20 +158,22 @@ bool lwi_net_accelerations(lwi_net *net, double t, const double *effort, const d
     return lwi_hubs_accelerations(hubs, t, udot);
 }
 
-// Momenta of free bodies are in world axes, their speeds and efforts in those of the body.
-bool lwi_net_response(lwi_net *net, double t, const double *q, const double *effort, double *du)
+bool lwi_net_response(lwi_net *net, const double *q, const double *effort, double *du)
 {
-    const lw_model *model = net->hubs.model;
-    LWI_ASSERT(!model->driven);
-    memcpy(net->p, effort, (size_t)model->tree_nv * sizeof *effort);
-    for (int h = 0; h < net->plan->nhub; h++) {
-        const int k = net->plan->hub[h].node;
-        const lwi_node *node = &model->node[k];
-        if (!is_free(node)) continue;
-        m3_mul_v(net->p + node->iv, net->hubs.tree->R[k], effort + node->iv);
-        m3_mul_v(net->p + node->iv + 3, net->hubs.tree->R[k], effort + node->iv + 3);
-    }
-    return lwi_net_speeds(net, t, q, net->p, du);
+    lwi_net_paths *paths = &net->paths;
+    lwi_hubs *hubs = &net->hubs;
+    LWI_ASSERT(!hubs->model->driven);
+    paths->q = q, paths->in = effort, paths->u = paths->zeros;
+    paths->out = du, paths->rate = NULL;
+    lwi_hubs_tip_loads(hubs, NULL);
+    lwi_net_paths_run(paths, LWI_NET_NOTHING, LWI_PATH_RESPONSE, LWI_PATH_VECTORS);
+    lwi_hubs_respond(hubs, effort);
+    lwi_net_paths_run(paths, LWI_PATH_VECTORS, LWI_PATH_AGAIN, LWI_PATH_CORRECTION);
+    lwi_hubs_again(hubs);
+    if (!lwi_net_paths_run(paths, LWI_PATH_CORRECTION, LWI_PATH_ACCELERATE, LWI_NET_NOTHING))
+        return false;
+    lwi_net_paths_correct(paths);
+    return lwi_hubs_speeds(hubs, du);
 }
 
 void lwi_net_add_efforts(const lwi_net *net, const double *effort, double *pdot)

@@ -48,10 +48,10 @@ bool lwi_net_move(lwi_net *net, double t, const double *q, const double *u, bool
  *  @return false if the general elimination must be used */
 bool lwi_net_accelerations(lwi_net *net, double t, const double *effort, const double (*load)[6],
                            double *udot);
-/** What efforts alone add to udot, M du = effort, without driven joints: the speeds of such momenta; with the multipliers
- *  that keep loops closed.  Motion of hubs as lwi_net_speeds.
+/** What efforts alone add to udot, M du = effort, without driven joints, with the multipliers that keep loops closed; by
+ *  the factors of lwi_net_accelerations, which was at q.  Motion of hubs as if du were speeds.
  *  @return false if the general elimination must be used */
-bool lwi_net_response(lwi_net *net, double t, const double *q, const double *effort, double *du);
+bool lwi_net_response(lwi_net *net, const double *q, const double *effort, double *du);
 void lwi_net_add_efforts(const lwi_net *net, const double *effort, double *pdot);
 
 /** Zero, and what the forces of the tree workspace put on bodies, in the loads of all hubs. */

@@ -179,7 +179,7 @@ static void give_output(lwi_net_paths *p, int g, bool rates)
 static bool takes_input(lwi_path_pass_kind pass)
 {
     return pass == LWI_PATH_INWARD || pass == LWI_PATH_FACTOR || pass == LWI_PATH_VELOCITY ||
-           pass == LWI_PATH_BIAS;
+           pass == LWI_PATH_BIAS || pass == LWI_PATH_RESPONSE;
 }
 
 static bool compute_group(lwi_net_paths *p, int g)

@@ -11,6 +11,8 @@
 //     factor   poses, matrices of (2), angular velocities
 //     bias     z and e of the accelerations (10), (11), joins, the ground: first solution
 //     again    as above;  accelerate: (3) with accelerations
+//
+// of what efforts add to these (22): response instead of bias, with the factors that are there
 #include "methods/dca/segments/path.h"
 
 #include "base/assert.h"
@@ -349,12 +351,14 @@ static bool compute_group(void *user, int g)
     lwi_path *path = user;
     const int n = path->plan->length, places = path->plan->places[g];
     const lwi_path_pass_kind pass = path->pass;
-    if (pass == LWI_PATH_INWARD || pass == LWI_PATH_FACTOR || pass == LWI_PATH_VELOCITY)
+    if (pass == LWI_PATH_INWARD || pass == LWI_PATH_FACTOR || pass == LWI_PATH_VELOCITY ||
+        pass == LWI_PATH_RESPONSE)
         take_input(path, g);
     const lwi_path_rows rows = rows_of(path, g);
     const bool valid = path->kernels->pass[pass](path->plan->body + g * n, path->link + g * n,
                                                  &path->end[g], &rows, places);
-    if (pass == LWI_PATH_OUTWARD || pass == LWI_PATH_ACCELERATE) give_output(path, g);
+    if (pass == LWI_PATH_OUTWARD || pass == LWI_PATH_SPEEDS || pass == LWI_PATH_ACCELERATE)
+        give_output(path, g);
     return valid;
 }
 
@@ -458,10 +462,34 @@ bool lwi_path_rates(lwi_path *path, const double *q, const double *p, double *u,
     run(path, LWI_PATH_MOMENTA, LWI_PATH_AGAIN, LWI_PATH_CORRECTION);
     if (inner) lwi_path_root_again(root, whole, first);
     fold_down(path, LWI_PATH_CORRECTION);
-    valid = run(path, LWI_PATH_CORRECTION, LWI_PATH_OUTWARD, NOTHING) && valid;
+    const lwi_path_pass_kind last = pdot ? LWI_PATH_OUTWARD : LWI_PATH_SPEEDS;
+    valid = run(path, LWI_PATH_CORRECTION, last, NOTHING) && valid;
     if (ends(path, valid)) return false;
     correct_first_speeds(path);
     if (inner) valid = lwi_path_root_rates(root, whole, p, u, pdot) && valid;
+    return exchange_results(path, valid);
+}
+
+// Accelerations by the factors that are there: what `bias` puts into the vectors, `again` corrects.
+static bool solve_accelerations(lwi_path *path, int down, lwi_path_pass_kind bias,
+                                lwi_path_pass_kind again, bool valid)
+{
+    lwi_path_end *whole = &path->fold[FOLDS - 1].to;
+    lwi_path_root *root = &path->root;
+    const bool inner = is_own(path, 0);
+    double first[3];
+    known_at(path, 0, 2, first);
+    run(path, down, bias, LWI_PATH_VECTORS);
+    if (inner) valid = lwi_path_root_accelerate(root, whole, path->in, first[2]) && valid;
+    if (ends(path, valid)) return false;
+    fold_down(path, LWI_PATH_VECTORS);
+    run(path, LWI_PATH_VECTORS, again, LWI_PATH_CORRECTION);
+    if (inner) lwi_path_root_accelerate_again(root, whole, first[2]);
+    fold_down(path, LWI_PATH_CORRECTION);
+    valid = run(path, LWI_PATH_CORRECTION, LWI_PATH_ACCELERATE, NOTHING) && valid;
+    if (ends(path, valid)) return false;
+    correct_first_speeds(path);
+    if (inner) valid = lwi_path_root_accelerations(root, path->out) && valid;
     return exchange_results(path, valid);
 }
 
@@ -469,42 +497,23 @@ bool lwi_path_accelerations(lwi_path *path, const double *q, const double *u, co
                             bool factored, double *udot)
 {
     lwi_path_end *whole = &path->fold[FOLDS - 1].to;
-    lwi_path_root *root = &path->root;
-    const bool inner = is_own(path, 0);
-    if (!effort) effort = path->zeros;
     const int begin = factored ? LWI_PATH_VELOCITIES : LWI_PATH_FACTORS;
-    path->q = q, path->in = effort, path->u = u;
+    path->q = q, path->in = effort ? effort : path->zeros, path->u = u;
     path->out = udot, path->rate = NULL;
-    double known[3];
-    known_at(path, 0, 2, known);
-    const double first = known[2];
-    lwi_path_root_place(root, q);
-    bool valid = run(path, NOTHING, factored ? LWI_PATH_VELOCITY : LWI_PATH_FACTOR, begin);
+    lwi_path_root_place(&path->root, q);
+    const bool valid = run(path, NOTHING, factored ? LWI_PATH_VELOCITY : LWI_PATH_FACTOR, begin);
     if (ends(path, valid)) return false;
-    if (inner) lwi_path_root_velocity(root, whole, u);
+    if (is_own(path, 0)) lwi_path_root_velocity(&path->root, whole, u);
     fold_down(path, (lwi_path_exchange_kind)begin);
-    run(path, begin, LWI_PATH_BIAS, LWI_PATH_VECTORS);
-    if (inner) valid = lwi_path_root_accelerate(root, whole, effort, first) && valid;
-    if (ends(path, valid)) return false;
-    fold_down(path, LWI_PATH_VECTORS);
-    run(path, LWI_PATH_VECTORS, LWI_PATH_AGAIN_BIAS, LWI_PATH_CORRECTION);
-    if (inner) lwi_path_root_accelerate_again(root, whole, first);
-    fold_down(path, LWI_PATH_CORRECTION);
-    valid = run(path, LWI_PATH_CORRECTION, LWI_PATH_ACCELERATE, NOTHING) && valid;
-    if (ends(path, valid)) return false;
-    correct_first_speeds(path);
-    if (inner) valid = lwi_path_root_accelerations(root, udot) && valid;
-    return exchange_results(path, valid);
+    return solve_accelerations(path, begin, LWI_PATH_BIAS, LWI_PATH_AGAIN_BIAS, valid);
 }
 
 bool lwi_path_response(lwi_path *path, const double *q, const double *effort, double *du)
 {
-    double gravity[3];
-    v3_copy(gravity, path->root.gravity);
-    v3_set(path->root.gravity, 0, 0, 0);
-    const bool valid = lwi_path_accelerations(path, q, path->zeros, effort, true, du);
-    v3_copy(path->root.gravity, gravity);
-    return valid;
+    path->q = q, path->in = effort, path->u = path->zeros;
+    path->out = du, path->rate = NULL;
+    lwi_path_root_rest(&path->root);
+    return solve_accelerations(path, NOTHING, LWI_PATH_RESPONSE, LWI_PATH_AGAIN, true);
 }
 
 void lwi_path_add_efforts(const lwi_path *path, const double *effort, double *pdot)

@@ -34,7 +34,7 @@ int lwi_path_threads(const lwi_path *path);
 long lwi_path_groups_done(const lwi_path *path, int thread);
 
 /** Speeds u and rates pdot of the momenta p, without efforts.  Momenta of a free base: world axes about its origin.
- *  @param q, p, u, pdot  [tree_nq], [tree_nv]
+ *  @param q, p, u, pdot  [tree_nq], [tree_nv]; pdot may be NULL
  *  @return false if the general elimination must be used; u and pdot are then invalid */
 bool lwi_path_rates(lwi_path *path, const double *q, const double *p, double *u, double *pdot);
 /** Rates udot of the speeds u, with the efforts (NULL: none).

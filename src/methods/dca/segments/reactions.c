@@ -250,7 +250,7 @@ static bool correct(lwi_segment_rows *rows, const lw_model *model, double t, con
     job of = {rows, model};
     lwi_pool_for(tree->pool, model->nnode, missing_efforts, &of);
     if (rows->path ? !lwi_path_response(rows->path, q, rows->r, rows->du)
-                   : !lwi_net_response(rows->net, t, q, rows->r, rows->du))
+                   : !lwi_net_response(rows->net, q, rows->r, rows->du))
         return false;
     lwi_pool_for(tree->pool, model->nnode, relative_motions, &of);
     lwi_tree_sum_motions(model, tree, rows->A, rows->F);

@@ -179,13 +179,14 @@ bool lwi_path_root_rates(const lwi_path_root *root, const lwi_path_end *whole, c
     v3_axpy(h, whole->m[0], base->head.r);
     v3_add(h, h, base->h);
     v3_cross(n, h, root->g);
-    double *rate = pdot + iv + base->nv - 3;
     v3_copy(u + iv + base->nv - 3, root->V);
+    if (base->nv == 6) v3_copy(u + iv, root->V + 3);
+    if (!pdot) return finite_entries(u + iv, base->nv);
+    double *rate = pdot + iv + base->nv - 3;
     if (base->nv == 3) { // body axes
         v3_cross_add(n, root->P, root->V);
         v3_copy(rate, n);
     } else {
-        v3_copy(u + iv, root->V + 3);
         m3_mul_v(rate, root->R, n);
         m3_mul_v(v, root->R, root->V + 3);
         v3_cross_add(rate, p + iv, v);
@@ -219,6 +220,12 @@ void lwi_path_root_velocity(lwi_path_root *root, lwi_path_end *whole, const doub
     if (base->nv == 6) v3_copy(root->V + 3, own);
     m3_tmul_v(w, base->head.R, root->V);
     for (int i = 0; i < 3; i++) whole->W0[i][0] = w[i];
+}
+
+void lwi_path_root_rest(lwi_path_root *root)
+{
+    memset(root->V, 0, sizeof root->V);
+    memset(root->g, 0, sizeof root->g);
 }
 
 // P := efforts less the wrench that the velocity of the base needs, w x J w and w x (w x h).

@@ -44,6 +44,8 @@ void lwi_path_root_efforts(const lwi_path_root *root, const double *effort, doub
 
 /** W0 of the whole path.  @param u  [tree] */
 void lwi_path_root_velocity(lwi_path_root *root, lwi_path_end *whole, const double *u);
+/** No velocity, no weight; at the pose of the last evaluation. */
+void lwi_path_root_rest(lwi_path_root *root);
 /** V0, f0 of the accelerations.
  *  @param effort  [tree]    @param first  effort on the first joint of the path
  *  @return false: the inertia is singular */

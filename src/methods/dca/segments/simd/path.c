@@ -136,6 +136,17 @@ PASS(again_bias)
     return true;
 }
 
+PASS(response)
+{
+    EACH_LANES(LWI_LANES)
+    {
+        for (int i = 0; i < LWI_PATH_HANDLE; i++) AT(end->V0[i]) = AT(end->f0[i]) = ZERO;
+        for (int i = 0; i < 6; i++) AT(end->c[i]) = ZERO;
+        NAME(again)(body, link, end, kinds, rows->in, n, false, l);
+    }
+    return true;
+}
+
 PASS(accelerate)
 {
     real nothing = ZERO;
@@ -256,6 +267,7 @@ const lwi_path_kernels TABLE(ISA) = {
              [LWI_PATH_VELOCITY] = velocity,
              [LWI_PATH_BIAS] = bias,
              [LWI_PATH_AGAIN_BIAS] = again_bias,
+             [LWI_PATH_RESPONSE] = response,
              [LWI_PATH_ACCELERATE] = accelerate},
     .up = {{[LWI_PATH_MOMENTA] = join,
             [LWI_PATH_CORRECTION] = join_again,
