@@ -9,11 +9,13 @@
 #define WINDOW LWI_CROSSING_WINDOW
 #define TURNS LWI_CROSSING_TURNS
 // Motion, in radians or lengths of the mechanism: over which the rate of the sine is measured, the same where the rates over
-// both differ by more than a part, one between them that decides which, between samples within a step, and the largest
-// one to the position.
+// both differ by more than a part, one between them that decides which, one for positions that are nearer than the first
+// (the motion along constant rates is wrong by the square of that of the fastest loop, which may be more than a slow one
+// moves), between samples within a step, and the largest one to the position.
 #define TRIAL 0.01
 #define WIDE_TRIAL 0.2
 #define MIDDLE_TRIAL 0.04
+#define NEAR_TRIAL 1e-4
 #define SMOOTH 0.3
 #define APART LWI_CROSSING_APART
 #define FARTHEST LWI_CROSSING_FARTHEST
@@ -98,7 +100,8 @@ static double lowest_of(const parabola *at)
     return at->bend > 0 ? at->p - at->slope * at->slope / (2 * at->bend) : 0;
 }
 
-static const double trials[] = {WIDE_TRIAL, TRIAL, MIDDLE_TRIAL};
+enum { WIDE, NEXT, MIDDLE, NEAR };
+static const double trials[] = {WIDE_TRIAL, TRIAL, MIDDLE_TRIAL, NEAR_TRIAL};
 
 // Of a group, from pivots at motions of a trial.
 static parabola of_trial(const lwi_crossing *c, int group, int trial, double rate)
@@ -106,6 +109,18 @@ static parabola of_trial(const lwi_crossing *c, int group, int trial, double rat
     const double *before = c->pivot + c->ngroup * (1 + 2 * trial);
     return parabola_of(before[group], c->pivot[group], before[c->ngroup + group],
                        trials[trial] / rate);
+}
+
+// The same, with motions that are made once.
+static parabola try_motions(lw_sim *sim, const double *x, int group, int trial, double rate,
+                            bool *known)
+{
+    lwi_crossing *c = &sim->crossing;
+    if (!*known)
+        take_both_sides(sim, &c->at, x, trials[trial] / rate,
+                        c->pivot + c->ngroup * (1 + 2 * trial));
+    *known = true;
+    return of_trial(c, group, trial, rate);
 }
 
 static bool agree(const parabola *a, const parabola *b)
@@ -191,27 +206,30 @@ static void estimate_positions(lw_sim *sim, const double *x, double rate)
     lwi_crossing *c = &sim->crossing;
     const lwi_snapshot *m = &c->at;
     const int n = c->ngroup;
-    double *here = c->pivot, *sides = here + n;
-    bool known = false; // pivots of the middle trial
+    bool known[LWI_COUNT(trials)] = {false};
     c->nahead = 0;
     if (!(rate > 0)) return;
-    lwi_crossing_take_pivots(sim, lwi_sine_at(&sim->monitor, m), here);
+    lwi_crossing_take_pivots(sim, lwi_sine_at(&sim->monitor, m), c->pivot);
     lwi_gauss_keep(g);
-    for (int i = 0; i < 2; i++) take_both_sides(sim, m, x, trials[i] / rate, sides + 2 * n * i);
     for (int k = 0; k < n; k++) {
         if (!c->wanted[k]) continue;
-        parabola wide = of_trial(c, k, 0, rate), at = of_trial(c, k, 1, rate);
+        parabola wide = try_motions(sim, x, k, WIDE, rate, &known[WIDE]);
+        parabola at = try_motions(sim, x, k, NEXT, rate, &known[NEXT]);
         if (!agree(&at, &wide)) {
-            if (!known) take_both_sides(sim, m, x, trials[2] / rate, sides + 4 * n);
-            known = true;
-            const parabola middle = of_trial(c, k, 2, rate);
+            const parabola middle = try_motions(sim, x, k, MIDDLE, rate, &known[MIDDLE]);
             if (agree(&at, &middle))
                 wide = middle;
             else
                 at = wide;
         }
-        c->ahead[c->nahead].group = k;
-        c->nahead += find_zero(sim, &at, &wide, rate, &c->ahead[c->nahead]);
+        lwi_crossing_ahead *a = &c->ahead[c->nahead];
+        a->group = k;
+        bool found = find_zero(sim, &at, &wide, rate, a);
+        if (found && n > 1 && fabs(a->after) * rate < TRIAL) {
+            at = try_motions(sim, x, k, NEAR, rate, &known[NEAR]);
+            found = find_zero(sim, &at, &wide, rate, a);
+        }
+        c->nahead += found;
     }
     lwi_gauss_restore(g);
     if (c->nahead) accelerate_all(sim, x);

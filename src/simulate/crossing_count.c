@@ -17,6 +17,10 @@ enum { SAMPLES = LWI_CROSSING_SAMPLES };
 static const double inwards[] = {1e-4, 5e-3, 0.1};
 // Distance over which its rate is measured: next to a reversal sines grow with the square of time.
 #define FAR 0.1
+// Pivots at half the distance from a position are below this part of those at the whole: a quarter, of parabolas.
+#define HALFWAY 0.6
+// Minima below this part of the pivots next to them may be positions.
+#define DEEP 0.01
 // Pivots on both sides of a reversal behind a position are below this part of that at the reversal.
 #define LOWER 0.9
 // The first sample of a path from a start: where one group is at its position, pivots of others are not known.
@@ -30,6 +34,15 @@ static double pivot_at(lw_sim *sim, const lwi_crossing_piece *piece, int group, 
     double sine;
     if (!lwi_crossing_sine(sim, piece, s, &sine)) return INFINITY;
     return sim->crossing.ngroup > 1 ? sim->monitor.here[group] : sine * sine;
+}
+
+// Is the minimum at s that of a parabola?  Exactly at the position of another group round-off chooses among the rows that have small
+// pivots, and a group that is at none may seem to be.
+static bool is_smooth(lw_sim *sim, const lwi_crossing_piece *piece, int group, double s,
+                      double beside, double before, double after)
+{
+    return pivot_at(sim, piece, group, s - 0.5 * beside) < HALFWAY * before &&
+           pivot_at(sim, piece, group, s + 0.5 * beside) < HALFWAY * after;
 }
 
 // Adds a group's minimum at the part s of the piece, if it is lower than both states next to it, and than `limit`.  At a
@@ -46,15 +59,14 @@ static void add(lw_sim *sim, const lwi_crossing_piece *piece, int group, double 
     const double before = pivot_at(sim, piece, group, s - beside);
     const double after = pivot_at(sim, piece, group, s + beside);
     if (!(pivot < fmin(before, after) && fmax(before, after) < INFINITY)) return;
+    const double depth = pivot / fmin(before, after);
+    if (depth < DEEP && !is_smooth(sim, piece, group, s, beside, before, after)) return;
     // of the side on which it is larger
     const double far =
         fmax(pivot_at(sim, piece, group, s - FAR), pivot_at(sim, piece, group, s + FAR));
     if (!(far < INFINITY)) return;
-    c->minimum[c->nminimum++] = (lwi_crossing_minimum){.group = group,
-                                                       .at = s,
-                                                       .pivot = pivot,
-                                                       .depth = pivot / fmin(before, after),
-                                                       .slope = sqrt(far) / FAR};
+    c->minimum[c->nminimum++] = (lwi_crossing_minimum){
+        .group = group, .at = s, .pivot = pivot, .depth = depth, .slope = sqrt(far) / FAR};
 }
 
 // gauss.node := the motion at the part s of the piece, with velocities; false: unknown.

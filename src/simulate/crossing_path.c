@@ -26,6 +26,8 @@ enum { POINTS = 13 };
 enum { SHIFTS = 4 };
 #define SAME_SHIFT 1e-12
 #define LARGEST_SHIFT 1e-6
+// Part to which a shift reduces the difference of both steps, if the gap is its cause and it is too large.
+#define SHIFTED 0.5
 
 // Largest difference of two states: coordinates, and speeds relative to the largest one.
 static double difference(const lwi_layout *layout, const double *a, const double *b)
@@ -262,12 +264,15 @@ static bool find_shifted_path(lw_sim *sim, double offset, double h)
 {
     lwi_crossing *c = &sim->crossing;
     lwi_assembler *a = sim->passage.gauss.assembler;
-    double last = INFINITY;
+    double last = INFINITY, largest = INFINITY;
     for (int k = 0; k <= SHIFTS; k++) {
         lwi_crossing_path *path = &c->path;
+        // the error of a rough step is not that of the gap
+        if (!(path->estimate < largest)) return false;
         if (!find_gap(sim, path) || !(path->gap <= LARGEST_SHIFT)) return false;
         if (path->shifted && fabs(path->gap - last) <= SAME_SHIFT) return keep_if_better(sim);
         last = path->gap;
+        largest = fmax(SHIFTED * path->estimate, LARGEST_DIFFERENCE);
         // the residuals are those of the position
         memcpy(path->shift, a->residual, (size_t)a->nrow * sizeof *path->shift);
         path->shifted = true;
@@ -288,15 +293,17 @@ double lwi_crossing_find_middle(lw_sim *sim, double D)
 bool lwi_crossing_single(lw_sim *sim, double D)
 {
     static const double shrinks[] = {1, 0.6, 0.36, 0.2, 0.1};
+    bool done[LWI_COUNT(shrinks)] = {false}; // those that failed would fail again
     lwi_crossing *c = &sim->crossing;
     for (int shifted = 0; shifted < 2 && !(c->best.estimate < INFINITY); shifted++)
         for (int i = 0; i < LWI_COUNT(shrinks); i++) {
             c->path.shifted = false;
             c->path.node = INFINITY;
             const double offset = D * (1 - shrinks[i]), h = 2 * D * shrinks[i];
-            const bool done = lwi_crossing_try_path(sim, offset, h, MIN_AT_NODE);
+            if (shifted && !done[i]) continue;
+            done[i] = lwi_crossing_try_path(sim, offset, h, MIN_AT_NODE);
             if (!(c->path.node > MIN_AT_NODE * lwi_crossing_typical(sim))) break;
-            if (!done) continue;
+            if (!done[i]) continue;
             if (!(shifted ? find_shifted_path(sim, offset, h) : keep_if_better(sim))) continue;
             if (c->best.estimate <= lwi_crossing_enough(&sim->options)) break;
         }

@@ -46,7 +46,7 @@ lw_status lwi_crossing_create_groups(lw_sim *sim)
     c->minimum = LWI_PUSH(arena, lwi_crossing_minimum, largest);
     c->room = 4 * largest;
     c->ahead = LWI_PUSH(arena, lwi_crossing_ahead, c->room);
-    c->pivot = LWI_PUSH(arena, double, 7 * n);
+    c->pivot = LWI_PUSH(arena, double, 9 * n);
     c->sample = LWI_PUSH(arena, double, (LWI_CROSSING_PIECES + 1) * n);
     c->at_pivot = LWI_PUSH(arena, double, n);
     c->last_pivot = LWI_PUSH(arena, double, n);

@@ -199,7 +199,7 @@ typedef struct lwi_crossing {
     lwi_crossing_ahead *ahead; ///< in the order of time
     int nminimum;
     lwi_crossing_minimum *minimum; ///< scratch
-    double *pivot, *sample; ///< [7 ngroup], [LWI_CROSSING_PIECES + 1][ngroup] scratch: pivots
+    double *pivot, *sample; ///< [9 ngroup], [LWI_CROSSING_PIECES + 1][ngroup] scratch: pivots
     double *at_pivot, *last_pivot; ///< [ngroup] pivots at the end of a step; of `last`
     double due;                    ///< no step that ends before is examined
     double known, latest; ///< the step that begins at `known` ends at `latest`, if not before

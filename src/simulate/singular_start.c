@@ -278,7 +278,8 @@ static double move_by(lw_sim *sim, const lwi_snapshot *m, double part)
 static void move_nearby(lw_sim *sim, const lwi_snapshot *m)
 {
     static const double parts[] = {1, 0.7, 1.4, 0.5};
-    enum { OTHERS = 3 };
+    static const double other_parts[] = {1, 3};
+    enum { OTHERS = 4 };
     lwi_snapshot *other = &sim->crossing.from;
     double best = 0, part = 1;
     int k = -1;
@@ -286,13 +287,13 @@ static void move_nearby(lw_sim *sim, const lwi_snapshot *m)
         const double sine = move_by(sim, m, parts[i]);
         if (sine > best) best = sine, part = parts[i];
     }
-    for (int i = 0; i < OTHERS && best < REGULAR; i++) {
-        lwi_branch_velocities(sim, i, other);
-        const double sine = move_by(sim, other, 1);
-        if (sine > best) best = sine, k = i;
+    for (int i = 0; i < OTHERS * LWI_COUNT(other_parts) && best < REGULAR; i++) {
+        lwi_branch_velocities(sim, i % OTHERS, other);
+        const double sine = move_by(sim, other, other_parts[i / OTHERS]);
+        if (sine > best) best = sine, part = other_parts[i / OTHERS], k = i % OTHERS;
     }
     if (k >= 0) lwi_branch_velocities(sim, k, other);
-    move_by(sim, k >= 0 ? other : m, k >= 0 ? 1 : part);
+    move_by(sim, k >= 0 ? other : m, part);
     sim->monitor.largest = fmax(sim->monitor.largest, best * best);
 }
 
@@ -399,6 +400,9 @@ lw_status lwi_sim_leave_singular(lw_sim *sim)
     if (!(pivot < limit * limit)) {
         if (sim->passage.active) // rows near the start need no other pivot
             lwi_sine_take(s, &sim->snapshot, sqrt(pivot), &sim->passage.last);
+        if (c->ngroup < 2 || !(pivot < REGULAR * REGULAR)) return LW_OK;
+        TRY(keep_start(sim));
+        if (find_direction(sim)) move_nearby(sim, &c->direction);
         return LW_OK;
     }
     lwi_crossing_take_pivots(sim, sqrt(pivot), c->last_pivot);
@@ -418,8 +422,11 @@ lw_status lwi_sim_leave_singular(lw_sim *sim)
         return LW_OK;
     }
     lwi_branch_change(sim, &c->direction, rate, &c->from);
-    if (!(lwi_sine_rate(s, &c->from) <= LWI_BRANCH_CHANGE * rate))
-        return pivot < AT * AT ? refuse(sim, &c->from, pivot) : LW_OK;
+    if (!(lwi_sine_rate(s, &c->from) <= LWI_BRANCH_CHANGE * rate)) {
+        if (pivot < AT * AT) return refuse(sim, &c->from, pivot);
+        if (c->ngroup > 1) move_nearby(sim, &c->direction);
+        return LW_OK;
+    }
     // sines grow in proportion
     c->begins = LWI_BRANCH_MOTION * sqrt(pivot / c->at_pivot[nearest]) < at_position(c);
     c->started = leave(sim, &c->direction);
