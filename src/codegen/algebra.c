@@ -30,6 +30,14 @@ val lwi_codegen_dot(lwi_codegen_graph *g, int n, const val *a, const val *b)
     return sum;
 }
 
+val lwi_codegen_sum(lwi_codegen_graph *g, int n, const val *a)
+{
+    val sum = lit(g, 0);
+    lwi_codegen_graph_mark(g);
+    for (int i = 0; i < n; i++) sum = add(g, sum, a[i]);
+    return sum;
+}
+
 void lwi_cross(lwi_codegen_graph *g, val c[3], const val a[3], const val b[3])
 {
     const val x = msub(g, mul(g, a[1], b[2]), a[2], b[1]);

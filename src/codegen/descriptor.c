@@ -31,16 +31,18 @@ static const char lanes_type[] =
     "} linkwork_generated_lanes;\n"
     "#endif\n";
 
-static const char declarations[] = "\n/** Closes the loops at time t: project_positions, then "
-                                   "project_velocities; returns 0, or what "
-                                   "they return.\n"
-                                   " *  Without loops it changes nothing. */\n"
-                                   "int NAME_project(double t, double q[], double v[]);\n"
-                                   "extern const linkwork_generated NAME_model;\n";
+static const char project[] = "\n/** Closes the loops at time t: project_positions, then "
+                              "project_velocities; returns 0, or what "
+                              "they return.\n"
+                              " *  Without loops it changes nothing. */\n"
+                              "int NAME_project(double t, double q[], double v[]);\n";
 
-static const char lanes_declarations[] =
-    "int NAME_lanes_project(const double t[], double q[], double v[]);\n"
-    "extern const linkwork_generated_lanes NAME_lanes_model;\n";
+static const char declaration[] = "extern const linkwork_generated NAME_model;\n";
+
+static const char lanes_project[] =
+    "int NAME_lanes_project(const double t[], double q[], double v[]);\n";
+
+static const char lanes_declaration[] = "extern const linkwork_generated_lanes NAME_lanes_model;\n";
 
 static const char closed_project[] =
     "    (void)t;\n"
@@ -58,8 +60,9 @@ static const char open_project[] = "    (void)t, (void)q, (void)v;\n"
 void lwi_codegen_descriptor_header(FILE *file, const lwi_codegen_writer *w, const char *kind)
 {
     const bool lanes = kind[0];
-    lwi_codegen_template(file, w, lanes ? lanes_type : type);
-    lwi_codegen_template(file, w, lanes ? lanes_declarations : declarations);
+    if (!w->works) lwi_codegen_template(file, w, lanes ? lanes_type : type);
+    lwi_codegen_template(file, w, lanes ? lanes_project : project);
+    if (!w->works) lwi_codegen_template(file, w, lanes ? lanes_declaration : declaration);
 }
 
 void lwi_codegen_descriptor_source(FILE *file, const lwi_codegen_writer *w, const char *kind)
@@ -73,11 +76,13 @@ void lwi_codegen_descriptor_source(FILE *file, const lwi_codegen_writer *w, cons
                          !w->elements->loops ? open_project
                          : lanes             ? closed_lanes_project
                                              : closed_project);
+    fputs("}\n", file);
+    if (w->works) return;
     lwi_codegen_template(
         file, w,
-        lanes ? "}\n\nconst linkwork_generated_lanes NAME_lanes_model = {\n"
+        lanes ? "\nconst linkwork_generated_lanes NAME_lanes_model = {\n"
                 "    1, LANES, NAME_lanes_rates, NAME_lanes_project,\n};\n"
-              : "}\n\nconst linkwork_generated NAME_model = {\n    1, UPPER_NQ, UPPER_NV, "
+              : "\nconst linkwork_generated NAME_model = {\n    1, UPPER_NQ, UPPER_NV, "
                 "UPPER_NX, UPPER_NU, NAME_q0, NAME_v0, ");
     if (!lanes)
         lwi_codegen_template(file, w,

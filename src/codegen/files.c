@@ -525,7 +525,10 @@ static lw_status build_graphs(lwi_codegen_writer *w, lwi_arena *arena, lw_codege
         lwi_codegen_graph *g = &w->graph[i];
         if (counts) counts[i] = (lw_codegen_count){0};
         if (!lwi_codegen_wanted(w, i)) continue;
-        TRY(lwi_codegen_generators[i](g, w->elements, arena, error));
+        lwi_generate *const generate = w->works && i == LW_CODEGEN_rates
+                                           ? lwi_generate_working_rates
+                                           : lwi_codegen_generators[i];
+        TRY(generate(g, w->elements, arena, error));
         if (g->failed) return LW_ERR_MEMORY;
         lwi_codegen_graph_live(g);
         if (w->shapes) TRY(find_repeats(w, i, arena, error));
@@ -558,6 +561,7 @@ static lw_status print_all(lwi_codegen_writer *w, lwi_codegen_sources *sources, 
     sources->seconds = w->seconds;
     sources->timed = w->elements->timed;
     sources->signals = w->elements->signals;
+    sources->works = w->works;
     for (int i = 0; i < (w->lanes > 0 ? 4 : 2); i++) {
         FILE *file = open_memstream(&sources->text[i], &sources->size[i]);
         if (!file) return LW_ERR_MEMORY;
@@ -645,6 +649,7 @@ lw_status lwi_codegen_print_sources(const lw_model *model, unsigned functions, i
                             .lanes = lanes,
                             .circular = true,
                             .shapes = true,
+                            .works = model->carries_work,
                             .functions = functions};
     *sources = (lwi_codegen_sources){0};
     const lw_status status = write_model(&w, allocator, NULL, sources, error);

@@ -153,6 +153,9 @@ typedef struct adding {
     lwi_sources sources;
     val *J, *sum, *load; ///< [tree nv] scratch, scratch, total
     int xdot;
+    bool works;  ///< the power of parts without a potential is wanted
+    bool stores; ///< the rate of the potential energy is wanted
+    val power;   ///< of the present force: one of the two
 } adding;
 
 static lwi_codegen_graph *graph_of(const adding *a)
@@ -168,6 +171,18 @@ static val root(lwi_codegen_graph *g, val x)
 static val norm(lwi_codegen_graph *g, const val a[3])
 {
     return root(g, lwi_codegen_dot(g, 3, a, a));
+}
+
+// Power f rate of a part without a potential.
+static void work(adding *a, val f, val rate)
+{
+    if (a->works) a->power = madd(graph_of(a), a->power, f, rate);
+}
+
+// Rate of a potential energy with the derivative f by a length.
+static void store(adding *a, val f, val rate)
+{
+    if (a->stores) a->power = madd(graph_of(a), a->power, f, rate);
 }
 
 // A force F on the second body at the second point, and the opposite on the first at the same point.
@@ -208,6 +223,10 @@ static void add_spring(adding *a, const lwi_spring_par *p)
     if (p->stiffness != 0) f = msub(g, f, lit(g, p->stiffness), length);
     if (p->damping != 0) f = msub(g, f, lit(g, p->damping), lwi_sides_rate(s, n, a->J));
     lwi_sides_push(s, a->J, f, a->load);
+    if (!a->works && !a->stores) return;
+    const val rate = lwi_sides_rate(s, n, a->J);
+    work(a, msub(g, more, lit(g, p->damping), rate), rate);
+    store(a, mul(g, lit(g, p->stiffness), sub(g, length, lit(g, p->length))), rate);
 }
 
 static void add_wrench(adding *a, const lwi_wrench_par *p)
@@ -227,6 +246,8 @@ static void add_wrench(adding *a, const lwi_wrench_par *p)
     }
     push_force(a, F);
     push_torque(a, F + 3);
+    for (int i = 0; i < 3; i++) work(a, F[i], a->sides.frame[1].v[i]);
+    for (int i = 0; i < 3; i++) work(a, F[3 + i], a->sides.frame[1].w[i]);
 }
 
 // -(linear + quadratic |v|) v
@@ -249,6 +270,8 @@ static void add_drag(adding *a, const lwi_drag_par *p)
     resistance(g, p->angular, p->angular_quadratic, at->w, T);
     push_force(a, F);
     push_torque(a, T);
+    for (int i = 0; i < 3; i++) work(a, F[i], at->v[i]);
+    for (int i = 0; i < 3; i++) work(a, T[i], at->w[i]);
 }
 
 // f = k x^n max(0, 1 + d dx/dt) for x > 0, along the normal at the centre of the sphere
@@ -271,11 +294,15 @@ static void add_stop(adding *a, const lwi_stop_par *p)
     const val zero = lit(g, 0), x = sub(g, lit(g, p->radius), depth);
     const val spring =
         mul(g, lit(g, p->stiffness), lwi_codegen_graph_op(g, LWI_OP_POW, x, lit(g, p->exponent)));
-    const val press = msub(g, lit(g, 1), lit(g, p->dissipation), lwi_codegen_dot(g, 3, n, v));
+    const val rate = lwi_codegen_dot(g, 3, n, v); // of the distance: -dx/dt
+    const val press = msub(g, lit(g, 1), lit(g, p->dissipation), rate);
     const val pressed = lwi_codegen_graph_select(g, neg(g, press), mul(g, spring, press), zero);
     const val f = lwi_codegen_graph_select(g, neg(g, x), pressed, zero);
     lwi_sides_force_row(s, n, true, a->J);
     lwi_sides_push(s, a->J, f, a->load);
+    if (a->works)
+        work(a, lwi_codegen_graph_select(g, neg(g, x), sub(g, pressed, spring), zero), rate);
+    if (a->stores) store(a, neg(g, lwi_codegen_graph_select(g, neg(g, x), spring, zero)), rate);
 }
 
 // ---------------------------------------------------------------------------------------- bushings
@@ -350,6 +377,10 @@ static void add_bushing(adding *a, const lwi_bushing_par *p)
         for (int i = 0; i < 3; i++) y[i] = mul(g, lit(g, -p->stiffness[3 + i]), angle[i]);
         transposed_rate(g, angle, y, T);
     }
+    for (int i = 0; i < 3 && a->stores; i++) {
+        store(a, mul(g, lit(g, p->stiffness[i]), d[i]), v[i]);
+        store(a, neg(g, T[i]), w[i]);
+    }
     for (int i = 0; i < 3; i++) {
         F[i] = neg(g, madd(g, mul(g, lit(g, p->stiffness[i]), d[i]), lit(g, p->damping[i]), v[i]));
         T[i] = msub(g, T[i], lit(g, p->damping[3 + i]), w[i]);
@@ -358,6 +389,10 @@ static void add_bushing(adding *a, const lwi_bushing_par *p)
     lwi_rotate(g, T, R1, T);
     push_force(a, F);
     push_torque(a, T);
+    for (int i = 0; i < 3 && a->works; i++) {
+        work(a, mul(g, lit(g, -p->damping[i]), v[i]), v[i]);
+        work(a, mul(g, lit(g, -p->damping[3 + i]), w[i]), w[i]);
+    }
 }
 
 // ---------------------------------------------------------------------------------- servos, tendons
@@ -408,6 +443,7 @@ static void add_servo(adding *a, const lwi_servo_par *p)
     }
     for (int k = 0; k < p->n; k++)
         lwi_joint_push(&a->sides, p->share[k].iv, mul(g, lit(g, p->share[k].c), f), a->J, a->load);
+    work(a, f, dl);
 }
 
 // sum += J / divisor of a row along n, and the rate.
@@ -485,9 +521,12 @@ static void add_tendon(adding *a, const lwi_tendon_par *p)
         const val x = mul(g, lit(g, 1 / p->speed), rate);
         f = msub(g, f, lit(g, p->coulomb), lwi_codegen_graph_op(g, LWI_OP_TANH, x, x));
     }
+    work(a, f, rate);
     if (p->stiffness != 0) {
         const double slack[2] = {p->lower, p->upper};
-        f = msub(g, f, lit(g, p->stiffness), sub(g, L, lwi_within(g, L, slack)));
+        const val x = sub(g, L, lwi_within(g, L, slack));
+        store(a, mul(g, lit(g, p->stiffness), x), rate);
+        f = msub(g, f, lit(g, p->stiffness), x);
     }
     for (int i = 0; i < a->sources.walk->elements->model->tree_nv; i++)
         a->load[i] = madd(g, a->load[i], a->sum[i], f);
@@ -495,7 +534,8 @@ static void add_tendon(adding *a, const lwi_tendon_par *p)
 
 // --------------------------------------------------------------------------------------- on joints
 
-// All of a spring on a joint that closes a loop; else only what follows a function.
+// The load has all of a spring on a joint that closes a loop; else only what follows a function, for the sweeps have the rest
+// (lwi_effort).
 static void add_joint_spring(adding *a, const lwi_joint_spring_par *p)
 {
     lwi_codegen_graph *g = graph_of(a);
@@ -503,14 +543,24 @@ static void add_joint_spring(adding *a, const lwi_joint_spring_par *p)
     const lw_signal both[2] = {p->force, p->effort};
     const bool of_tree = lwi_tree_speed(elements->model, p->iv) >= 0;
     if (lwi_joint_is_still(elements->model, true, p->iv)) return;
-    val f = lit(g, 0);
+    val f = lit(g, 0), of_sweeps = f;
     for (int i = 0; i < 2; i++) {
         double constant;
-        if (of_tree && lwi_constant_signal(elements->model, both[i], &constant)) continue;
-        f = add(g, f, lwi_signal_of(&a->sources, both[i], 0));
+        const bool known = of_tree && lwi_constant_signal(elements->model, both[i], &constant);
+        val *sum = known ? &of_sweeps : &f;
+        *sum = add(g, *sum, lwi_signal_of(&a->sources, both[i], 0));
     }
-    if (!of_tree && p->damping != 0)
-        f = msub(g, f, lit(g, p->damping), lwi_joint_reading(&a->sides, true, p->iv));
+    if (p->damping != 0 && (!of_tree || a->works)) {
+        val *sum = of_tree ? &of_sweeps : &f;
+        *sum = msub(g, *sum, lit(g, p->damping), lwi_joint_reading(&a->sides, true, p->iv));
+    }
+    if (a->works && lwi_force_dissipates(&lwi_force_joint_spring, p))
+        work(a, add(g, f, of_sweeps), lwi_joint_reading(&a->sides, true, p->iv));
+    if (a->stores && p->stiffness != 0 && p->iq >= 0)
+        store(a,
+              mul(g, lit(g, p->stiffness),
+                  sub(g, lwi_joint_reading(&a->sides, false, p->iq), lit(g, p->at))),
+              lwi_joint_reading(&a->sides, true, p->iv));
     if (!of_tree && p->stiffness != 0 && p->iq >= 0)
         f = msub(g, f, lit(g, p->stiffness),
                  sub(g, lwi_joint_reading(&a->sides, false, p->iq), lit(g, p->at)));
@@ -525,12 +575,18 @@ static void add_joint_stop(adding *a, const lwi_joint_stop_par *p)
     if (lwi_joint_is_still(a->sources.walk->elements->model, true, p->iv)) return;
     const val q = lwi_joint_reading(&a->sides, false, p->iq);
     const val x = mul(g, side, sub(g, q, lit(g, p->at)));
-    val f = mul(g, lit(g, p->stiffness), x);
+    const val spring = mul(g, lit(g, p->stiffness), x);
+    val f = spring;
     if (p->damping != 0) {
         const val speed = mul(g, side, lwi_joint_reading(&a->sides, true, p->iv));
         f = madd(g, f, lit(g, p->damping), speed);
         f = lwi_codegen_graph_select(g, neg(g, f), f, zero);
+        if (a->works)
+            work(a, lwi_codegen_graph_select(g, neg(g, x), sub(g, spring, f), zero), speed);
     }
+    if (a->stores)
+        store(a, lwi_codegen_graph_select(g, neg(g, x), mul(g, side, spring), zero),
+              lwi_joint_reading(&a->sides, true, p->iv));
     f = lwi_codegen_graph_select(g, neg(g, x), f, zero);
     lwi_joint_push(&a->sides, p->iv, neg(g, mul(g, side, f)), a->J, a->load);
 }
@@ -546,6 +602,7 @@ static void add_joint_friction(adding *a, const lwi_joint_friction_par *p)
         f = msub(g, f, lit(g, p->coulomb), lwi_codegen_graph_op(g, LWI_OP_TANH, x, x));
     }
     lwi_joint_push(&a->sides, p->iv, f, a->J, a->load);
+    work(a, f, speed);
 }
 
 // ------------------------------------------------------------------------------------------- call
@@ -575,14 +632,17 @@ static void add_force(adding *a, const lwi_force *force)
         add_tendon(a, force->par);
 }
 
-lw_status lwi_forces_create(const lwi_walk *walk, lwi_arena *arena, int xdot, const val **load)
+lw_status lwi_forces_create(const lwi_walk *walk, lwi_arena *arena, int xdot, val *power,
+                            const val **load)
 {
     const lw_model *m = walk->elements->model;
     adding *a = LWI_PUSH(arena, adding, 1);
+    val *each = LWI_PUSH(arena, val, m->nforce);
     *load = NULL;
+    if (power) *power = lit(walk->graph, 0);
     if (m->nforce == 0) return LW_OK;
-    if (!a) return LW_ERR_MEMORY;
-    *a = (adding){.xdot = xdot};
+    if (!a || !each) return LW_ERR_MEMORY;
+    *a = (adding){.xdot = xdot, .works = power && !m->driven, .stores = power && m->driven};
     a->sources = (lwi_sources){.walk = walk, .sides = &a->sides};
     a->J = LWI_PUSH(arena, val, m->tree_nv);
     a->sum = LWI_PUSH(arena, val, m->tree_nv);
@@ -592,8 +652,11 @@ lw_status lwi_forces_create(const lwi_walk *walk, lwi_arena *arena, int xdot, co
     lwi_zero(walk->graph, m->tree_nv, a->load);
     for (int i = 0; i < m->nforce; i++) {
         lwi_codegen_graph_mark(walk->graph);
+        a->power = lit(walk->graph, 0);
         add_force(a, &m->force[i]);
+        each[i] = a->power;
     }
+    if (power) *power = lwi_codegen_sum(walk->graph, m->nforce, each);
     if (xdot >= 0) lwi_signal_rates(&a->sources, xdot);
     *load = a->load;
     return walk->graph->failed ? LW_ERR_MEMORY : LW_OK;

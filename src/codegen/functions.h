@@ -19,6 +19,9 @@ LW_CODEGEN_LIST(X)
 
 /** The function `rates` with efforts, an array `tau` after `u`. */
 lwi_generate lwi_generate_loaded_rates;
+/** The function `rates` with one more result, `power` [1]: of the parts of forces without a potential and of
+ *  prescribed motions. */
+lwi_generate lwi_generate_working_rates;
 
 /** Outputs the rates of the coordinates to an array. */
 void lwi_coordinate_rates(const lwi_walk *walk, int qdot);

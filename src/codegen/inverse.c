@@ -30,7 +30,7 @@ lw_status lwi_generate_inverse_dynamics(lwi_codegen_graph *g, const lwi_elements
     TRY(lwi_codegen_motion_create(&walk, arena, &m));
     lwi_codegen_motion_pose(&m);
     lwi_codegen_motion_velocity(&m);
-    TRY(lwi_forces_create(&walk, arena, -1, &m.load));
+    TRY(lwi_forces_create(&walk, arena, -1, NULL, &m.load));
     lwi_zero(g, 6, ground);
     lwi_literals(g, 3, ground, elements->ground);
     for (int i = 0; i < elements->n; i++) {

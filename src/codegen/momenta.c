@@ -143,7 +143,7 @@ lw_status lwi_generate_momenta_rates(lwi_codegen_graph *g, const lwi_elements *e
         }
     }
     walk.speed = speed;
-    TRY(lwi_forces_create(&walk, arena, -1, &s.motion.load));
+    TRY(lwi_forces_create(&walk, arena, -1, NULL, &s.motion.load));
     for (int i = elements->n - 1; i >= 0; i--) {
         subtree_momentum(&s, i, P);
         rate(&s, i, P, T[i], tau, pdot);

@@ -33,6 +33,7 @@ typedef struct lwi_codegen_sources {
     int margins;    ///< numbers of the function `margins`
     bool timed;     ///< positions depend on time: functions of positions have it as first parameter
     bool signals;   ///< forward_dynamics has parameters for what forces read besides q, v and tau
+    bool works;     ///< `rates` has the power as its last parameter
     bool closed;    ///< there are rows of loops: functions return numbers, and projections exist
 } lwi_codegen_sources;
 

@@ -15,7 +15,8 @@ typedef struct lwi_codegen_writer {
     const char *name, *directory;
     char upper[128];
     lwi_codegen_graph graph[LW_CODEGEN_COUNT];
-    bool shapes;                            ///< what repeats is generated once (repeat.h)
+    bool shapes; ///< what repeats is generated once (repeat.h)
+    bool works;  ///< `rates` has the power, too: lwi_generate_working_rates
     lwi_repeats *repeats[LW_CODEGEN_COUNT]; ///< NULL: plain statements
     double seconds;                         ///< that a compiler may take for them
     bool casadi;

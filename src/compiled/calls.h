@@ -3,12 +3,13 @@
 #define LWI_COMPILED_CALLS_H
 
 /** Of the table below; a part of the key in the cache. */
-#define LWI_CALLS_VERSION 5
+#define LWI_CALLS_VERSION 6
 #define LWI_CALLS_SYMBOL "lwi_calls_of_model"
 
 // angles: number of those of joints that close loops; -1: their rates are not known.
 // rates: angle [angles] out, or NULL; consistent [nv] out, or NULL: the speeds at which the rates are, of which the
-// dependent ones follow from the others.
+// dependent ones follow from the others; power [1] out, or NULL: the rate of the work of forces and
+// prescribed motions, if the model `works`.
 // rates_lanes: of `lanes` states, x[entry * stride + lane]; returns the lanes that failed, one bit each.
 // Those of many states return 1 if one failed, and mark it in failed [n], if not NULL.  margin: how far
 // from singular positions, 0 there (sine squared, or relative length of a lever arm); `margins` numbers of which it is the
@@ -16,13 +17,14 @@
 // return 0, or a number that says what failed.
 #define LWI_CALLS(X)                                                                               \
     X(typedef struct lwi_calls {                                                                   \
-        int version, nq, nv, nx, nu, lanes, angles, timed, margins;                                \
+        int version, nq, nv, nx, nu, lanes, angles, timed, margins, works;                         \
         int (*forward)(const double *q, const double *v, const double *tau, double *vdot);         \
         int (*rates)(double t, const double *q, const double *v, const double *x, const double *u, \
-                     double *qdot, double *vdot, double *xdot, double *consistent, double *angle); \
+                     double *qdot, double *vdot, double *xdot, double *consistent, double *angle,  \
+                     double *power);                                                               \
         unsigned (*rates_lanes)(int stride, const double *t, const double *q, const double *v,     \
                                 const double *x, const double *const *u, double *qdot,             \
-                                double *vdot, double *xdot, double *angle);                        \
+                                double *vdot, double *xdot, double *angle, double *power);         \
         int (*project)(double t, double *q, double *v);                                            \
         double (*margin)(double t, const double *q, const char **joint);                           \
         int (*forward_many)(int n, const double *q, const double *v, const double *tau,            \

@@ -49,11 +49,11 @@ static lw_status make_sources(const lw_model *model, const lwi_partition *partit
     snprintf(t->head, sizeof t->head,
              "#define LANES %d\n#define CLOSED %d\n#define FORWARD_THERE %d\n#define AT(t) "
              "%s\n#define TIMED %d\n"
-             "#define ANGLES %d\n#define MARGINS %d\n#define CALLS_VERSION %d\n"
+             "#define ANGLES %d\n#define MARGINS %d\n#define WORKS %d\n#define CALLS_VERSION %d\n"
              "#define BLOCK %sdouble\n%s\n",
              t->lanes, closed, forward, timed ? "t," : "", timed,
-             closed ? lwi_closing_angles(model) : 0, t->generated.margins, LWI_CALLS_VERSION,
-             large ? "static _Thread_local " : "", LWI_CALLS_LETTERS);
+             closed ? lwi_closing_angles(model) : 0, t->generated.margins, t->generated.works,
+             LWI_CALLS_VERSION, large ? "static _Thread_local " : "", LWI_CALLS_LETTERS);
     return LW_OK;
 }
 
@@ -369,7 +369,8 @@ static int call_one(const lwi_calls *f, call which, double t, const states *s)
     case FORWARD:
         return f->forward(s->q, s->v, s->tau, s->vdot);
     case RATES:
-        return f->rates(t, s->q, s->v, s->x, s->inputs, s->qdot, s->vdot, s->xdot, NULL, NULL);
+        return f->rates(t, s->q, s->v, s->x, s->inputs, s->qdot, s->vdot, s->xdot, NULL, NULL,
+                        NULL);
     case PROJECT:
         return f->project(t, s->q, s->v);
     }

@@ -1,7 +1,7 @@
 // run.c -- the rates of a simulation's steps by compiled code.
 //
-// The state is x = (tree q, tree v, what the formulation adds, states of signals).  Coordinates, speeds and
-// signals have compiled rates; those of angles of cut joints and of the work are the formulation's, at the same speeds.
+// The state is x = (tree q, tree v, the work, angles of cut joints, states of signals).  All have compiled rates, except
+// where one of the angles has none (codegen/closing.h): then those of all angles are the formulation's, at the same speeds.
 #include "base/assert.h"
 #include "base/simd/lanes.h"
 #include "batch/batch.h"
@@ -28,7 +28,8 @@ typedef struct use {
     double *kept;       ///< [nx][LWI_LANES] rates of lanes that are done
     double smallest;    ///< margin of a partition that is kept
     int angles, states; ///< first in x
-    bool is_complete;   ///< all rates are compiled; else the formulation adds some
+    int work;           ///< its entry in x, if forces or motions do work
+    bool is_complete;   ///< all rates are compiled; else the formulation adds those of angles
 } use;
 
 // ------------------------------------------------------------------------------- parts of a run
@@ -99,7 +100,8 @@ static void complete_speeds(const use *mine, int part, double t, double *x)
     double *v = x + n->nq, *rate = mine->kept;
     const double *states = x + mine->states;
     if (calls_of(mine->compiled, part)
-            ->rates(t, x, v, states, NULL, rate, rate + n->nq, rate + mine->states, mine->v, NULL))
+            ->rates(t, x, v, states, NULL, rate, rate + n->nq, rate + mine->states, mine->v, NULL,
+                    NULL))
         return;
     if (finite(mine->v, n->nv)) memcpy(v, mine->v, (size_t)n->nv * sizeof *v);
 }
@@ -228,7 +230,7 @@ static bool rates(void *user, lwi_work *work, double t, const double *x, const d
     if (part == FORMULATION) return false;
     if (calls_of(mine->compiled, part)
             ->rates(t, x, x + n->nq, x + states, inputs, xdot, xdot + n->nq, xdot + states, mine->v,
-                    xdot + mine->angles))
+                    xdot + mine->angles, xdot + mine->work))
         return false;
     if (!mine->is_complete &&
         work->formulation->rates_beside(work, t, x, mine->v, inputs, xdot) != LW_OK)
@@ -296,10 +298,11 @@ static unsigned block_in_lanes(const use *mine, const lwi_work *work, int stride
         if (part == FORMULATION) continue;
         if (done & ~kept) copy_lanes(nx, done & ~kept, stride, xdot, LWI_LANES, mine->kept);
         kept = done;
-        done |= now & ~calls_of(mine->compiled, part)
-                           ->rates_lanes(stride, t, x, x + n->nq * stride, x + states * stride,
-                                         inputs, xdot, xdot + n->nq * stride,
-                                         xdot + states * stride, xdot + mine->angles * stride);
+        done |=
+            now & ~calls_of(mine->compiled, part)
+                       ->rates_lanes(stride, t, x, x + n->nq * stride, x + states * stride, inputs,
+                                     xdot, xdot + n->nq * stride, xdot + states * stride,
+                                     xdot + mine->angles * stride, xdot + mine->work * stride);
     }
     copy_lanes(nx, kept, LWI_LANES, mine->kept, stride, xdot);
     return done;
@@ -352,6 +355,12 @@ static lw_status check_fit(const lw_sim *sim, const lw_compiled *c, lw_error *er
             "coordinates, %d speeds, %d states of signals and %d inputs, found %d, %d, %d and %d",
             m->desc.source ? m->desc.source : "the model", m->tree_nq, m->tree_nv, m->nstate,
             m->desc.ninput, n->nq, n->nv, n->nstate, n->ninput);
+    if (c->calls->works != m->carries_work)
+        return lwi_fail(
+            error, LW_ERR_UNSUPPORTED,
+            "%.200s cannot use these compiled rates, which are another model's: its forces "
+            "or motions do %s",
+            m->desc.source ? m->desc.source : "the model", c->calls->works ? "no work" : "work");
     if (!work->formulation->rates_beside || lwi_layout_has(&work->layout, LWI_MOMENTUM))
         return lwi_fail(
             error, LW_ERR_UNSUPPORTED,
@@ -372,7 +381,8 @@ static lw_status attach(lwi_work *work, const void *compiled)
                .kept = LWI_PUSH(&work->arena, double, work->layout.nx *LWI_LANES),
                .states = work->layout.nx - c->info.nstate,
                .angles = c->info.nq + c->info.nv + work->model->carries_work,
-               .is_complete = c->calls->angles >= 0 && !work->model->carries_work};
+               .work = c->info.nq + c->info.nv,
+               .is_complete = c->calls->angles >= 0};
     if (!u->v || !u->kept) return LW_ERR_MEMORY;
     u->smallest = fmax(SMALLEST, fmin(LARGEST, PART * margin_of(c, 0, 0, work->model->tree_q0)));
     work->source = (lwi_rates_source){.rates = rates,

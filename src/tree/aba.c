@@ -257,21 +257,11 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
     return LW_OK;
 }
 
+// The state has coordinates and speeds of the tree, the work and states of signals: nothing else.
 static lw_status rates_beside(lwi_work *work, double t, const double *x, const double *v,
                               const double *inputs, double *xdot)
 {
-    const lw_model *model = work->model;
-    aba_data *d = work->data;
-    if (!model->carries_work) return LW_OK;
-    lwi_states_set(work, x, NULL);
-    lwi_tree_evaluate(model, &d->tree, t, x, v, inputs);
-    double power = d->tree.power;
-    if (model->driven) {
-        lwi_tree_newton_euler(model, &d->tree, v, xdot + model->tree_nq);
-        for (int k = 0; k < model->nnode; k++)
-            power += lwi_tree_drive_power(model, k, &d->tree, d->tree.F[k]);
-    }
-    xdot[model->tree_nq + model->tree_nv] = power;
+    (void)work, (void)t, (void)x, (void)v, (void)inputs, (void)xdot;
     return LW_OK;
 }
 

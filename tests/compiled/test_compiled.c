@@ -275,7 +275,7 @@ static void numbers_of_failures(const lw_model *model, int n, const lwi_calls *c
         for (int j = 0; j < nv; j++) vdot[j] = 7;
         number[i] = calls->forward(q, v, tau, vdot);
         assert_int_equal(number[i],
-                         calls->rates(0, q, v, NULL, NULL, qdot, vdot, NULL, NULL, NULL));
+                         calls->rates(0, q, v, NULL, NULL, qdot, vdot, NULL, NULL, NULL, NULL));
         for (int j = 0; j < nv; j++) assert_true(vdot[j] == 7);
     }
 }

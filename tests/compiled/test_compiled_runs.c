@@ -113,7 +113,6 @@ static lw_model *forced_loop(void)
         "  D: {type: prismatic, between: [ground, c], at: [0.9, 0, 0], axis: [1, 0, 0]}\n", "A.q0");
 }
 
-// The library evaluates the work, and with it the forces, in addition to the compiled rates.
 static void forces_signals_and_their_work_agree(void **state)
 {
     (void)state;
@@ -336,6 +335,15 @@ static void simulations_that_cannot_use_it_say_why(void **state)
                                  "inputs, found 3, 3, 0 and 0"));
     lw_sim_destroy(momenta);
     lw_sim_destroy(arm);
+    lw_compiled_destroy(c);
+    lw_model_destroy(model);
+    lw_model_destroy(other);
+    model = on_rail("qd: [1]"), other = on_rail("qd: [1], spring: {q0: {damping: 1}}");
+    c = compiled(model, desc_of(1, true));
+    lw_sim *damped = simulation(other, "aba", "1e-6");
+    assert_int_equal(LW_ERR_UNSUPPORTED, lw_sim_use_compiled(damped, c));
+    assert_non_null(strstr(lw_sim_error(damped)->text, "its forces or motions do work"));
+    lw_sim_destroy(damped);
     lw_compiled_destroy(c);
     lw_model_destroy(model);
     lw_model_destroy(other);

@@ -523,44 +523,20 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
     return LW_OK;
 }
 
-// Power of drives and mounts [W] without multipliers: what the bodies and rotors gain beyond the power of the forces, for
-// reactions do no other work.  F lacks those of closed loops; vdot [tree_nv] are the accelerations of d->v.
-static double drive_power(lwi_rcr_work *d, const double *vdot)
-{
-    const lw_model *model = d->e.model;
-    lwi_tree_work *tree = &d->tree;
-    double power = 0;
-    lwi_tree_newton_euler(model, tree, d->v, vdot);
-    for (int k = 0; k < model->nnode; k++) {
-        const lwi_node *node = &model->node[k];
-        power += lwi_tree_drive_power(model, k, tree, tree->F[k]);
-        for (int j = 0; j < node->nv; j++) {
-            const int i = node->iv + j;
-            power += d->v[i] * (v6_dot(tree->link[k].S[j], tree->F[k]) - tree->effort[i] +
-                                model->tree_rotor[i] * vdot[i]);
-        }
-    }
-    return power;
-}
-
 static lw_status rates_beside(lwi_work *work, double t, const double *x, const double *v,
                               const double *inputs, double *xdot)
 {
     const lw_model *model = work->model;
     lwi_rcr_work *d = work->data;
-    lwi_tree_work *tree = &d->tree;
+    (void)inputs;
     LWI_ASSERT(!d->momenta);
-    if (d->auxiliary.n == 0 && d->auxiliary.at_work < 0) return LW_OK;
+    if (d->auxiliary.n == 0) return LW_OK;
     lwi_states_set(work, x, NULL);
     lwi_rcr_place_tree(work, t, x);
     if (model->tree_nv) memcpy(d->v, v, (size_t)model->tree_nv * sizeof *v);
     d->by_dense = false;
-    lwi_rcr_move(work, t, model->nforce > 0 ? LWI_RCR_READ_ALL : LWI_RCR_READ_NEEDED);
-    lwi_auxiliary_rates(model, &d->auxiliary, tree->joint_q, tree->joint_qd, xdot);
-    if (d->auxiliary.at_work < 0) return LW_OK;
-    d->mount_power = lwi_cut_loads(&d->cut, tree, t, d->v, inputs);
-    xdot[d->auxiliary.at_work] =
-        tree->power + d->mount_power + (model->driven ? drive_power(d, xdot + model->tree_nq) : 0);
+    lwi_rcr_move(work, t, LWI_RCR_READ_NEEDED);
+    lwi_auxiliary_rates(model, &d->auxiliary, d->tree.joint_q, d->tree.joint_qd, xdot);
     return LW_OK;
 }
 
