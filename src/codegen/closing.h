@@ -4,7 +4,7 @@
 
 #include "model/model.h"
 
-/** How many there are; -1: one has a rate that is not generated, as those of universal joints. */
+/** How many there are, of a model that is generated: all have rates. */
 int lwi_closing_angles(const lw_model *model);
 
 #endif

@@ -4,9 +4,11 @@
 //
 //   length     e.d                        its rate   e.(v2 - v1) + (w1 x e).d      e: an axis of F1
 //   hinge                                 rate       z.(w2 - w1)
+//   universal                             rates      e.(w2 - w1)                   e: z of F1, x of F2, perpendicular
 //   ball                                  rates      f.(w2 - w1)                   f: an axis of F2
 #include "codegen/joints.h"
 
+#include "base/assert.h"
 #include "codegen/refuse.h"
 
 #include <stdio.h>
@@ -60,16 +62,30 @@ bool lwi_joint_reading_exists(const lw_model *m, bool speed, int index)
     if (joint->node >= 0) return true;
     if (joint->type->quaternion >= 0) return speed && lwi_joint_is_ball(joint->type);
     const lwi_coordinate_kind kind = joint->type->coordinate[k].kind;
-    return kind == LWI_COORDINATE_LENGTH || (speed && kind == LWI_COORDINATE_TURN);
+    return kind == LWI_COORDINATE_LENGTH || (speed && kind != 0);
 }
 
-// The axis of a speed of a joint that closes a loop, in axes at rest, once it is placed.
+// Of an angle between axes of both frames the axis that is perpendicular to these: of F1 where it is between two of its axes.
+static void axis_of_arc(const lwi_sides *s, const lwi_coordinate_form *form, val e[3])
+{
+    const bool second = form->i == form->k;
+    const int from = second ? form->l : form->i, to = second ? form->j : form->k;
+    LWI_ASSERT((from + 1) % 3 == to); // the angle is about the third axis, not against it
+    lwi_place_axis(&s->frame[second], 3 - from - to, e);
+}
+
+// The axis of a speed of a joint that closes a loop, in axes at rest, once it is placed.  Is it one of a length?
 static bool axis_of(const lwi_sides *s, const lwi_joint *joint, int k, val e[3])
 {
+    const lwi_coordinate_form *form = &joint->type->coordinate[k];
     const bool ball = joint->type->quaternion >= 0;
-    const bool length = !ball && joint->type->coordinate[k].kind == LWI_COORDINATE_LENGTH;
-    lwi_place_axis(&s->frame[ball], ball ? k : length ? joint->type->coordinate[k].i : LWI_Z, e);
-    return length;
+    if (ball)
+        lwi_place_axis(&s->frame[1], k, e);
+    else if (form->kind == LWI_COORDINATE_ARC)
+        axis_of_arc(s, form, e);
+    else
+        lwi_place_axis(&s->frame[0], form->kind == LWI_COORDINATE_LENGTH ? form->i : LWI_Z, e);
+    return !ball && form->kind == LWI_COORDINATE_LENGTH;
 }
 
 static val of_loop(lwi_sides *s, const lwi_joint *joint, bool speed, int k)

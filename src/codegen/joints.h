@@ -7,7 +7,7 @@
 /** Entry `index` of the coordinates of all joints, one of a free speed of the tree, in those of the tree. */
 int lwi_tree_coordinate(const lwi_elements *elements, int index);
 /** Is there a value for entry `index` of the coordinates (speeds) of all joints?  Of joints that close loops there are
- *  lengths, and speeds of hinges and balls: an angle would need the number of revolutions. */
+ *  lengths, and all speeds: an angle would need the number of revolutions. */
 bool lwi_joint_reading_exists(const lw_model *model, bool speed, int index);
 /** Is the joint one without dynamics, inside a rigid group? */
 bool lwi_joint_is_still(const lw_model *model, bool speed, int index);

@@ -6,7 +6,7 @@
 #define LWI_CALLS_VERSION 6
 #define LWI_CALLS_SYMBOL "lwi_calls_of_model"
 
-// angles: number of those of joints that close loops; -1: their rates are not known.
+// angles: number of those of joints that close loops.
 // rates: angle [angles] out, or NULL; consistent [nv] out, or NULL: the speeds at which the rates are, of which the
 // dependent ones follow from the others; power [1] out, or NULL: the rate of the work of forces and
 // prescribed motions, if the model `works`.

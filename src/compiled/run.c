@@ -1,7 +1,6 @@
 // run.c -- the rates of a simulation's steps by compiled code.
 //
-// The state is x = (tree q, tree v, the work, angles of cut joints, states of signals).  All have compiled rates, except
-// where one of the angles has none (codegen/closing.h): then those of all angles are the formulation's, at the same speeds.
+// The state is x = (tree q, tree v, the work, angles of cut joints, states of signals).
 #include "base/assert.h"
 #include "base/simd/lanes.h"
 #include "batch/batch.h"
@@ -24,12 +23,11 @@ static bool finite(const double *x, int n)
 /** One workspace's use of it. */
 typedef struct use {
     const lw_compiled *compiled;
-    double *v;          ///< [tree nv]
+    double *v;          ///< [tree nv] those that satisfy the rows
     double *kept;       ///< [nx][LWI_LANES] rates of lanes that are done
     double smallest;    ///< margin of a partition that is kept
     int angles, states; ///< first in x
     int work;           ///< its entry in x, if forces or motions do work
-    bool is_complete;   ///< all rates are compiled; else the formulation adds those of angles
 } use;
 
 // ------------------------------------------------------------------------------- parts of a run
@@ -229,11 +227,8 @@ static bool rates(void *user, lwi_work *work, double t, const double *x, const d
     const int nx = work->layout.nx, states = mine->states, part = part_of(work, work->discrete);
     if (part == FORMULATION) return false;
     if (calls_of(mine->compiled, part)
-            ->rates(t, x, x + n->nq, x + states, inputs, xdot, xdot + n->nq, xdot + states, mine->v,
+            ->rates(t, x, x + n->nq, x + states, inputs, xdot, xdot + n->nq, xdot + states, NULL,
                     xdot + mine->angles, xdot + mine->work))
-        return false;
-    if (!mine->is_complete &&
-        work->formulation->rates_beside(work, t, x, mine->v, inputs, xdot) != LW_OK)
         return false;
     if (!finite(xdot, nx)) return false; // its message names what
     clear_choice(work, work->discrete);
@@ -315,7 +310,7 @@ static unsigned rates_in_lanes(void *user, lwi_work *work, int stride, const dou
     const use *mine = user;
     const int width = mine->compiled->info.lanes;
     unsigned done = 0;
-    if (!mine->is_complete || stride % width != 0) return 0;
+    if (stride % width != 0) return 0;
     for (int l = 0; l < stride; l += width) {
         const unsigned part = lanes >> l & ((1u << width) - 1);
         if (!part) continue;
@@ -381,8 +376,7 @@ static lw_status attach(lwi_work *work, const void *compiled)
                .kept = LWI_PUSH(&work->arena, double, work->layout.nx *LWI_LANES),
                .states = work->layout.nx - c->info.nstate,
                .angles = c->info.nq + c->info.nv + work->model->carries_work,
-               .work = c->info.nq + c->info.nv,
-               .is_complete = c->calls->angles >= 0};
+               .work = c->info.nq + c->info.nv};
     if (!u->v || !u->kept) return LW_ERR_MEMORY;
     u->smallest = fmax(SMALLEST, fmin(LARGEST, PART * margin_of(c, 0, 0, work->model->tree_q0)));
     work->source = (lwi_rates_source){.rates = rates,

@@ -36,6 +36,22 @@ static const char element_loop[] =
     "  D: {type: prismatic, between: [ground, c], at: [0.9, 0, 0], axis: [1, 0, 0]%s}\n"
     "%s";
 
+// A crank moves a slider by a rod with a spherical joint at one end and a universal one, which closes the loop, at the other.
+static const char element_spatial[] =
+    "linkwork: 1\n"
+    "inputs: [u1, u2]\n"
+    "bodies:\n"
+    "  a: {mass: 1.3, inertia: [0.02, 0.03, 0.04, 0, 0, 0], position: [0.15, 0, 0.2]}\n"
+    "  b: {mass: 0.9, inertia: [0.03, 0.02, 0.03, 0, 0, 0], position: [0.55, 0.1, 0.3]}\n"
+    "  c: {mass: 0.6, inertia: [0.01, 0.02, 0.02, 0, 0, 0], position: [0.8, 0.2, 0.1]}\n"
+    "joints:\n"
+    "  A: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, 1, 0]%s}\n"
+    "  B: {type: spherical, between: [a, b], at: [0.3, 0, 0.4]}\n"
+    "  C: {type: universal, between: [b, c], at: [0.8, 0.2, 0.2], axis: [0, 1, 0], axis2: [0.6, 0, "
+    "0.8], cut: always%s}\n"
+    "  D: {type: prismatic, between: [ground, c], at: [0.9, 0.2, 0], axis: [1, 0, 0]}\n"
+    "%s";
+
 typedef struct element {
     const char *name, *base, *first, *second, *rest;
 } element;
@@ -156,6 +172,10 @@ static const element elements[] = {
      ", spring: {q0: {stiffness: 3}}",
      "functions: {angle: {type: formula, of: 0.4*(1 - cos(1.3*t))}}\n"
      "forces: {f: {type: wrench, body: c, force: [1, 0, 0], force_of: [0, 0, u1]}}\n"},
+    {"loop_universal", element_spatial, ", qd: [0.4]",
+     ", spring: {q0: {damping: 0.4}, q1: {damping: 0.7}}, friction: {q1: {coulomb: 0.2, speed: "
+     "0.1}}",
+     "forces: {f: {type: servo, joint: A, target: u1, kp: 3, kd: 1}}\n"},
     {"loop_bar", element_loop, "",
      "}\n  bar: {type: distance, between: [ground, b], point1: [0.5, 0, 0.9], point2: [0, 0, 0], "
      "length: long",
