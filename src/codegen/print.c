@@ -6,6 +6,8 @@
 // that compilers need not store them.
 #include "codegen/graph.h"
 
+#include "base/assert.h"
+
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -27,16 +29,47 @@ typedef struct printer {
 
 // ------------------------------------------------------------------------------------------- words
 
-// One word of an expression; lines break before it.
-static void put(printer *p, const char *word, bool space)
+/** A word that grows: most of a text are short ones, for which formats take long. */
+typedef struct word {
+    char text[96];
+    size_t n;
+} word;
+
+static void add_text(word *w, const char *text)
 {
-    const int length = (int)strlen(word);
+    for (; *text && w->n + 1 < sizeof w->text; text++) w->text[w->n++] = *text;
+    w->text[w->n] = 0;
+}
+
+static void add_number(word *w, int i)
+{
+    char digits[12], *at = digits + sizeof digits - 1;
+    LWI_ASSERT(i >= 0);
+    *at = 0;
+    do *--at = (char)('0' + i % 10);
+    while ((i /= 10) > 0);
+    add_text(w, at);
+}
+
+static word word_of(const char *first, const char *second, const char *third)
+{
+    word w = {.n = 0};
+    add_text(&w, first);
+    add_text(&w, second);
+    add_text(&w, third);
+    return w;
+}
+
+// One word of an expression; lines break before it.
+static void put(printer *p, const char *text, bool space)
+{
+    const int length = (int)strlen(text);
     if (space && p->column + length + 2 > WIDTH) {
         fputs("\n       ", p->file);
         p->column = 7;
     }
     if (space) fputc(' ', p->file);
-    fputs(word, p->file);
+    fputs(text, p->file);
     p->column += length + space;
 }
 
@@ -62,16 +95,14 @@ static const char *sign_of(lwi_op op)
     return op == LWI_OP_ADD ? "+" : op == LWI_OP_SUB ? "-" : op == LWI_OP_MUL ? "*" : "/";
 }
 
-// The name of a named value or an input.
-static void name_of(const lwi_codegen_graph *g, int32_t i, char *room, size_t size)
+// The name of a named value or an input, behind other letters.
+static word name_of(const lwi_codegen_graph *g, int32_t i, const char *before)
 {
     const lwi_vertex *v = &g->vertex[i];
-    if (v->op == LWI_OP_INPUT && g->scalar[v->a])
-        snprintf(room, size, "%s_", g->array[v->a]);
-    else if (v->op == LWI_OP_INPUT)
-        snprintf(room, size, "%s%d", g->array[v->a], (int)v->b);
-    else
-        snprintf(room, size, "t%d", (int)i);
+    const bool input = v->op == LWI_OP_INPUT, scalar = input && g->scalar[v->a];
+    word w = word_of(before, input ? g->array[v->a] : "t", scalar ? "_" : "");
+    if (!scalar) add_number(&w, input ? v->b : i);
+    return w;
 }
 
 // Binds weaker than a factor.
@@ -90,11 +121,10 @@ static bool is_product(const printer *p, int32_t i)
 static void put_operation(printer *p, int32_t i, const char *before, bool bracket, bool space)
 {
     const lwi_vertex *v = &p->graph->vertex[i];
-    char head[48];
-    snprintf(head, sizeof head, "%s%s", before, bracket ? "(" : "");
+    const word head = word_of(before, bracket ? "(" : "", "");
     const bool factors = v->op == LWI_OP_MUL || v->op == LWI_OP_DIV;
     // sums associate to the left: a second operand that is a sum needs brackets
-    put_value(p, v->a, head, factors, space);
+    put_value(p, v->a, head.text, factors, space);
     put(p, sign_of(v->op), true);
     if (factors &&
         is_product(p, v->b)) { // a / (b * c), and a * (b * c), which rounds as the graph does
@@ -110,17 +140,13 @@ static void put_operation(printer *p, int32_t i, const char *before, bool bracke
 static void put_call(printer *p, const lwi_vertex *v, const char *before, bool space)
 {
     const int32_t operand[3] = {v->a, v->b, v->c};
-    char word[64];
     for (int k = 0; k < lwi_codegen_operands(v->op); k++) {
         const bool spread = is_vector(p) && p->graph->vertex[operand[k]].op == LWI_OP_LITERAL;
-        const char *const vector = spread ? "(real){0} + " : "";
-        if (k == 0)
-            snprintf(word, sizeof word, "%s%s(%s", before, lwi_codegen_function_name(v->op),
-                     vector);
-        else
-            snprintf(word, sizeof word, "%s", vector);
+        word head = {.n = 0};
+        if (k == 0) head = word_of(before, lwi_codegen_function_name(v->op), "(");
+        if (spread) add_text(&head, "(real){0} + ");
         if (k > 0) put(p, ",", false);
-        put_value(p, operand[k], word, false, k > 0 || space);
+        put_value(p, operand[k], head.text, false, k > 0 || space);
     }
     put(p, ")", false);
 }
@@ -129,11 +155,9 @@ static void put_call(printer *p, const lwi_vertex *v, const char *before, bool s
 static void put_expression(printer *p, int32_t i, const char *before, bool inside, bool space)
 {
     const lwi_vertex *v = &p->graph->vertex[i];
-    char word[64];
     switch (v->op) {
     case LWI_OP_NEG:
-        snprintf(word, sizeof word, "%s%s-", before, inside ? "(" : "");
-        put_value(p, v->a, word, true, space);
+        put_value(p, v->a, word_of(before, inside ? "(" : "", "-").text, true, space);
         if (inside) put(p, ")", false);
         return;
     case LWI_OP_DIV:
@@ -165,18 +189,15 @@ void lwi_codegen_literal(double x, const char *suffix, char *text, size_t size)
 static void put_value(printer *p, int32_t i, const char *before, bool inside, bool space)
 {
     const lwi_vertex *v = &p->graph->vertex[i];
-    char name[32], word[64];
     if (v->op == LWI_OP_LITERAL) {
         char text[48];
         lwi_codegen_literal(v->literal, p->suffix, text, sizeof text);
         const bool bracket = v->literal < 0 && inside;
-        snprintf(word, sizeof word, "%s%s%s%s", before, bracket ? "(" : "", text,
-                 bracket ? ")" : "");
-        put(p, word, space);
+        word w = word_of(before, bracket ? "(" : "", text);
+        if (bracket) add_text(&w, ")");
+        put(p, w.text, space);
     } else if (v->op == LWI_OP_INPUT || p->size[i] == 1) {
-        name_of(p->graph, i, name, sizeof name);
-        snprintf(word, sizeof word, "%s%s", before, name);
-        put(p, word, space);
+        put(p, name_of(p->graph, i, before).text, space);
     } else {
         put_expression(p, i, before, inside, space);
     }
@@ -184,9 +205,15 @@ static void put_value(printer *p, int32_t i, const char *before, bool inside, bo
 
 // -------------------------------------------------------------------------------------- statements
 
-static void statement(printer *p, const char *left, int32_t i)
+// const type name = value;
+static void statement(printer *p, const char *type, int32_t i)
 {
-    p->column = fprintf(p->file, "    %s =", left);
+    const word name = name_of(p->graph, i, "");
+    p->column = 0;
+    put(p, "    const ", false);
+    put(p, type, false);
+    put(p, name.text, true);
+    put(p, " =", false);
     put_expression(p, i, "", false, true);
     fputs(";\n", p->file);
 }
@@ -222,17 +249,17 @@ static void print_unused(const printer *p)
 static void print_inputs(printer *p)
 {
     const lwi_codegen_graph *g = p->graph;
-    char name[32], line[80];
+    char line[120];
     for (int a = 0; a < g->narray; a++) {
         p->column = 0;
         for (int i = 0; i < g->nvertex; i++) {
             const lwi_vertex *v = &g->vertex[i];
             if (v->op != LWI_OP_INPUT || v->a != a || v->uses == 0) continue;
-            name_of(g, i, name, sizeof name);
+            const word name = name_of(g, i, "");
             if (g->scalar[a] && !is_vector(p))
-                snprintf(line, sizeof line, "%s = %s", name, g->array[a]);
+                snprintf(line, sizeof line, "%s = %s", name.text, g->array[a]);
             else
-                snprintf(line, sizeof line, "%s = %s[%d]", name, g->array[a], (int)v->b);
+                snprintf(line, sizeof line, "%s = %s[%d]", name.text, g->array[a], (int)v->b);
             if (p->column > 0) {
                 fputc(',', p->file);
                 put(p, line, true);
@@ -319,20 +346,16 @@ static void print_lanes(const printer *p, const circle *c, int width, int number
 // Angles that are no inputs have names here.
 static void print_angles(printer *p, const circle *c, int width, int number)
 {
-    char left[60], name[32];
     for (int i = 0; i < width; i++) {
         const int32_t a = c[i].angle;
         if (p->graph->vertex[a].op == LWI_OP_INPUT || p->known[a]) continue;
-        name_of(p->graph, a, name, sizeof name);
-        snprintf(left, sizeof left, "const double %s", name);
         p->size[a] = 1;
         p->known[a] = true;
-        statement(p, left, a);
+        statement(p, "double", a);
     }
     fprintf(p->file, "    const pack%d angle%d = {", width, number);
     for (int i = 0; i < width; i++) {
-        name_of(p->graph, c[i].angle, name, sizeof name);
-        fprintf(p->file, "%s%s", i ? ", " : "", name);
+        fprintf(p->file, "%s%s", i ? ", " : "", name_of(p->graph, c[i].angle, "").text);
     }
     fputs("};\n", p->file);
 }
@@ -397,7 +420,6 @@ void lwi_codegen_print_name(FILE *file, const char *name)
 static void print_values(printer *p)
 {
     const lwi_codegen_graph *g = p->graph;
-    char left[60], name[32];
     int note = 0;
     for (int i = 0; i < g->nvertex; i++) {
         const lwi_vertex *v = &g->vertex[i];
@@ -410,11 +432,7 @@ static void print_values(printer *p)
             lwi_codegen_print_name(p->file, g->note[note - 1].text);
             fputc('\n', p->file);
         }
-        if (named && !p->known[i]) {
-            name_of(g, i, name, sizeof name);
-            snprintf(left, sizeof left, "const %s %s", p->type, name);
-            statement(p, left, i);
-        }
+        if (named && !p->known[i]) statement(p, p->type, i);
         print_checks(p, i);
         print_outputs(p, i);
     }
