@@ -12,37 +12,40 @@
 // Rates of the coordinates are linear in p, so any size of the change will do: this one is far from round-off.
 #define ENLARGED 1e3
 
-// Whether component i of the state is a momentum.
-static bool is_momentum(const lwi_layout *layout, int i)
-{
-    for (int b = 0; b < layout->nblock; b++) {
-        const lwi_block *block = &layout->block[b];
-        if (block->kind == LWI_MOMENTUM && i >= block->first && i < block->first + block->n)
-            return true;
-    }
-    return false;
-}
-
 // Changes of the state: momenta by their tolerances, or by themselves; or momenta and coordinates by half a unit in their last
 // places, coordinates by that of numbers of the size of one at least, as in rotations.
 typedef enum disturbance { BY_TOLERANCES, BY_WHOLE, BY_ROUNDING } disturbance;
 
-// x with such changes at random signs, ENLARGED.
+// Half a unit in the last place of a number of that size.
+static double last_place(double x)
+{
+    return 0.5 * DBL_EPSILON * x;
+}
+
+// Component i of x with such a change, ENLARGED; `random`: its sign.
+static double changed_component(const lw_sim *sim, disturbance how, bool momentum, int i,
+                                double random)
+{
+    const double x = sim->x[i], sign = random < 0 ? -1 : 1;
+    double error = 0;
+    if (momentum && how == BY_WHOLE) return x + ENLARGED * x;
+    if (momentum && how == BY_TOLERANCES) error = sim->atol[i] + sim->options.rtol * fabs(x);
+    if (momentum && how == BY_ROUNDING) error = last_place(fabs(x));
+    if (!momentum && how == BY_ROUNDING && i < sim->model->tree_nq)
+        error = last_place(fmax(1, fabs(x)));
+    return x + ENLARGED * sign * error;
+}
+
+// x with such changes at random signs.
 static void change_state(const lw_sim *sim, disturbance how, double *changed)
 {
     const lwi_layout *layout = &sim->work->layout;
     lwi_cut_scatter(layout->nx, 0, changed);
-    for (int i = 0; i < layout->nx; i++) {
-        const double x = fabs(sim->x[i]);
-        double sign = changed[i] < 0 ? -1 : 1, error = 0;
-        if (is_momentum(layout, i)) {
-            if (how == BY_TOLERANCES) error = sim->atol[i] + sim->options.rtol * x;
-            if (how == BY_ROUNDING) error = 0.5 * DBL_EPSILON * x;
-            if (how == BY_WHOLE) sign = 1, error = sim->x[i];
-        } else if (how == BY_ROUNDING && i < sim->model->tree_nq) {
-            error = 0.5 * DBL_EPSILON * fmax(1, x);
-        }
-        changed[i] = sim->x[i] + ENLARGED * sign * error;
+    for (int b = 0; b < layout->nblock; b++) { // all of the state, in its order
+        const lwi_block *block = &layout->block[b];
+        const bool momentum = block->kind == LWI_MOMENTUM;
+        for (int i = block->first; i < block->first + block->n; i++)
+            changed[i] = changed_component(sim, how, momentum, i, changed[i]);
     }
 }
 

@@ -2,6 +2,8 @@
 #include "simulate/simulation.h"
 #include "support/mechanism.h"
 
+#include <time.h>
+
 static void set(lw_options *options, const char *key, const char *value)
 {
     lw_error error;
@@ -86,11 +88,59 @@ static void rods_on_drives_have_their_digits(void **state)
     }
 }
 
+// A rope of balls: its state has as many blocks as joints.
+static lw_model *rope(int n)
+{
+    lw_builder *b = lwt_builder();
+    lw_body before = lwt_ground;
+    for (int i = 0; i < n; i++) {
+        const lw_body rod = lwt_rod(b, NULL, 0.1 * i, -i, 0.1 * (i + 1), -i - 1, 1);
+        lwt_joint(b, LW_JOINT_SPHERICAL, NULL, before, rod, 0.1 * i, -i);
+        before = rod;
+    }
+    return lwt_model(b);
+}
+
+// Smallest processor time of a comparison, or of an evaluation [s].
+static double shortest_time(lw_sim *sim, bool comparison)
+{
+    double shortest = 1e30;
+    for (int i = 0; i < 5; i++) {
+        const clock_t before = clock();
+        if (comparison)
+            assert_true(lwi_momentum_errors(sim) > 0);
+        else
+            assert_int_equal(
+                sim->work->formulation->rates(sim->work, 0, sim->x, NULL, sim->rates[1]), LW_OK);
+        shortest = fmin(shortest, (double)(clock() - before) / CLOCKS_PER_SEC);
+    }
+    return shortest;
+}
+
+// It takes two evaluations and little more; a search in the blocks for every component took 180 at this length.
+static void comparisons_are_linear(void **state)
+{
+    (void)state;
+    lw_model *model = rope(4000);
+    lw_options options;
+    lw_error error;
+    lw_sim *sim;
+    lw_options_default(&options);
+    set(&options, "formulation", "hdca");
+    lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error), &error);
+    const double evaluation = shortest_time(sim, false), comparison = shortest_time(sim, true);
+    if (comparison > 20 * evaluation)
+        fail_msg("%.1e s, an evaluation %.1e s", comparison, evaluation);
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lost_digits_of_momenta_are_reported),
         cmocka_unit_test(rods_on_drives_have_their_digits),
+        cmocka_unit_test(comparisons_are_linear),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
