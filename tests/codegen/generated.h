@@ -53,13 +53,14 @@ static inline void skip_without_compiler(void)
     skip();
 }
 
-// Compiles all sources generated into `folder`/`group`, and `more` arguments there.
+// Compiles all sources generated into `folder`/`group`, and `more` arguments there.  For this processor: its
+// instructions for lanes take half the time to compile.
 static inline void *compile_with(const char *group, const char *more)
 {
     char command[600], path[200];
     snprintf(command, sizeof command,
              "cd '%s/%s' && " LW_C_COMPILER
-             " -std=c17 -Wall -Wextra -Wpedantic -Wshadow -Werror -O0"
+             " -std=c17 -Wall -Wextra -Wpedantic -Wshadow -Werror -O0 -march=native"
              " -ffp-contract=off -fPIC -shared -o all.so */[!e]*.c %s -lm",
              folder, group, more);
     assert_int_equal(0, system(command));
