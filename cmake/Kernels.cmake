@@ -56,11 +56,11 @@ function(lw_isa_library isa)
     set(LW_OBJECT_TARGETS ${LW_OBJECT_TARGETS} linkwork_${isa} PARENT_SCOPE)
 endfunction()
 
-if(LW_SANITIZE MATCHES "address")
-    # A third of the compile time: checks by calls; NULL and alignment are checked by address and processor.  Options of
-    # sources come after -fsanitize.
+if(LW_SANITIZE MATCHES "address,undefined" AND NOT LW_FUZZ)
+    # Half of the compile time: checks by calls, and of the checks for undefined behaviour only that of array bounds,
+    # as these calculate with numbers in arrays.  Options of sources come after -fsanitize.
     set_property(SOURCE ${LW_SIMD_SOURCES} ${LW_SIMD_LOOPS} APPEND PROPERTY COMPILE_OPTIONS
-        -fno-sanitize-address-use-after-scope -fno-sanitize=null,alignment
+        -fno-sanitize-address-use-after-scope -fno-sanitize=undefined -fsanitize=bounds
         $<$<C_COMPILER_ID:GNU>:--param=asan-instrumentation-with-call-threshold=0>)
 endif()
 foreach(isa ${LW_ISA_BUILDS})
