@@ -32,6 +32,8 @@
 // Minima of the sine above this part of the current sine are no singular position.
 #define TURNS LWI_CROSSING_TURNS
 enum { MAX_RETREATS = 16 };
+// Nodes of steps to rows keep so far from positions, in lengths of a piece.
+#define CLEAR 0.01
 // The largest motion of a step in which positions are searched for, in radians or lengths of the mechanism.
 #define LONGEST (LWI_CROSSING_PIECES * LWI_CROSSING_APART)
 // Difference of two predictions of the time to a position, in that at the beginning of the step across, which is used then.
@@ -570,15 +572,85 @@ void lwi_sim_shift_rows(lw_sim *sim, bool on)
     sim->passage.gauss.assembler->shift = follows ? c->best.shift : NULL;
 }
 
+// Smallest distance of the nodes of a step between two parts of a piece from positions, in lengths of the piece.
+static double clearance(const lw_sim *sim, const lwi_crossing_piece *piece, double from, double to)
+{
+    const lwi_crossing *c = &sim->crossing;
+    const lwi_gauss_rule *rule = &sim->passage.gauss.rule6;
+    double smallest = INFINITY;
+    for (int i = 0; i < rule->stages; i++) {
+        const double s = from + rule->c[i] * (to - from);
+        if (c->started) smallest = fmin(smallest, fabs(piece->t + s * piece->h - c->begin));
+        for (int k = 0; k < c->best.npassed; k++)
+            smallest = fmin(smallest, fabs(piece->t + s * piece->h - c->best.passed[k]));
+    }
+    return smallest / piece->h;
+}
+
+/** Steps from a part of a piece to another one: from an end, and where nodes are near positions by way of a part between. */
+typedef struct detour {
+    double from, by; ///< by = from: none
+} detour;
+
+// The one that keeps farthest from positions; false: none keeps away.
+static bool find_detour(const lw_sim *sim, const lwi_crossing_piece *piece, double to, detour *best)
+{
+    enum { PARTS = 16 };
+    double farthest = CLEAR;
+    for (int from = 0; from < 2; from++) {
+        const double distance = clearance(sim, piece, from, to);
+        if (distance > farthest) farthest = distance, *best = (detour){from, from};
+    }
+    for (int i = 1; i < PARTS && farthest == CLEAR; i++) {
+        const double by = (double)i / PARTS, behind = clearance(sim, piece, by, to);
+        for (int from = 0; from < 2; from++)
+            if (fmin(clearance(sim, piece, from, by), behind) > CLEAR)
+                farthest = INFINITY, *best = (detour){from, by};
+    }
+    return farthest > CLEAR;
+}
+
+// crossing.y := the state at the part s of a piece of the path, by steps from an end x1 or x0.
+static bool step_to(lw_sim *sim, const lwi_crossing_piece *piece, const double *x1, double s)
+{
+    lwi_gauss *g = &sim->passage.gauss;
+    const size_t bytes = (size_t)g->work->layout.nx * sizeof *g->x;
+    detour d;
+    if (!(s > 0 && s < 1) || !find_detour(sim, piece, s, &d)) return false;
+    memcpy(g->x, d.from > 0 ? x1 : piece->x0, bytes);
+    if (d.by != d.from &&
+        !lwi_gauss_part(g, piece->t, piece->h, piece->x0, piece->rate, d.from, d.by, sim->inputs))
+        return false;
+    if (!lwi_gauss_part(g, piece->t, piece->h, piece->x0, piece->rate, d.by, s, sim->inputs))
+        return false;
+    memcpy(sim->crossing.y, g->x, bytes);
+    return true;
+}
+
+// crossing.y := the state at time t on the path, not yet on the constraints.  The polynomial of a piece has a lower order than the
+// step: where it is not accurate enough the state comes from a step from either end.
+static void find_on_path(lw_sim *sim, double t)
+{
+    lwi_crossing *c = &sim->crossing;
+    lwi_gauss *g = &sim->passage.gauss;
+    const lwi_crossing_path *path = &c->best;
+    const int k = path->npiece > 1 && t > path->piece[0].t + path->piece[0].h;
+    const lwi_crossing_piece *piece = &path->piece[k];
+    const double *x1 = k + 1 < path->npiece ? path->piece[k + 1].x0 : path->x1;
+    const double s = (t - piece->t) / piece->h;
+    const double allowed = fmax(sim->options.rtol, sim->options.atol);
+    const bool rough = !path->shifted && lwi_gauss_inside(g, piece->h, piece->rate) > allowed;
+    if (!rough || !step_to(sim, piece, x1, s))
+        lwi_gauss_polynomial(&g->rule6, g->work->layout.nx, piece->h, s, piece->x0, piece->rate,
+                             c->y);
+}
+
 bool lwi_sim_place_on_path(lw_sim *sim, double t)
 {
     lwi_crossing *c = &sim->crossing;
     lwi_gauss *g = &sim->passage.gauss;
-    const lwi_crossing_piece *piece = c->best.piece;
-    if (c->best.npiece > 1 && t > piece->t + piece->h) piece++;
-    lwi_gauss_polynomial(&g->rule6, g->work->layout.nx, piece->h, (t - piece->t) / piece->h,
-                         piece->x0, piece->rate, c->y);
     lwi_gauss_keep(g);
+    find_on_path(sim, t);
     lwi_sim_shift_rows(sim, true);
     const bool closed = !g->own && lwi_gauss_close(g, t, c->y, sim->x);
     const bool done = closed || lwi_gauss_project(g, t, c->y, sim->inputs, g->before);

@@ -28,6 +28,8 @@ enum { HOPEFUL = 8 };
 #define HOPELESS 1e-2
 // Of velocities, relative to the speeds: rows that depend on each other reduce it by further repetitions without an end.
 #define ROUND_OFF DBL_EPSILON
+// Largest integral of Legendre's polynomial of degree six on an interval, in its length.
+#define LEGENDRE 0.03
 // Residual of positions, in lengths of the mechanism, of a motion that no displacement puts on the constraints: it is
 // beyond a dead point.
 #define OPEN 1e-5
@@ -311,14 +313,13 @@ static bool guess_stages(lwi_gauss *g, const lwi_gauss_rule *rule, lwi_gauss_gue
     return true;
 }
 
-bool lwi_gauss_step(lwi_gauss *g, const lwi_gauss_rule *rule, lwi_gauss_guess guess,
-                    const lwi_snapshot *m, double offset, double h, const double *inputs)
+// A step of length h from g->x at time t; its stages are guessed.
+static bool sweep_stages(lwi_gauss *g, const lwi_gauss_rule *rule, double t, double h,
+                         const double *inputs)
 {
     lwi_work *work = g->work;
     const int nx = work->layout.nx, s = rule->stages;
-    const double t = m->t + offset;
     double last = INFINITY;
-    if (!guess_stages(g, rule, guess, m, offset, h, inputs)) return false;
     g->last = rule;
     for (int sweep = 0; sweep < MAX_SWEEPS; sweep++) {
         for (int i = 0; i < s; i++)
@@ -340,6 +341,50 @@ bool lwi_gauss_step(lwi_gauss *g, const lwi_gauss_rule *rule, lwi_gauss_guess gu
     if (!lwi_gauss_satisfy(g, t + h, g->x, inputs, g->before)) return false;
     memcpy(g->x, g->before, (size_t)nx * sizeof *g->x);
     return true;
+}
+
+bool lwi_gauss_step(lwi_gauss *g, const lwi_gauss_rule *rule, lwi_gauss_guess guess,
+                    const lwi_snapshot *m, double offset, double h, const double *inputs)
+{
+    return guess_stages(g, rule, guess, m, offset, h, inputs) &&
+           sweep_stages(g, rule, m->t + offset, h, inputs);
+}
+
+bool lwi_gauss_part(lwi_gauss *g, double t, double h, const double *x0, const double *rate,
+                    double from, double to, const double *inputs)
+{
+    const lwi_gauss_rule *rule = &g->rule6;
+    const int nx = g->work->layout.nx;
+    for (int i = 0; i < rule->stages; i++) {
+        const double s = from + rule->c[i] * (to - from);
+        double *y = g->before + i * nx;
+        lwi_gauss_polynomial(rule, nx, h, s, x0, rate, y);
+        if (!lwi_gauss_satisfy(g, t + s * h, y, inputs, g->stage + i * nx)) return false;
+    }
+    return sweep_stages(g, rule, t + from * h, (to - from) * h, inputs);
+}
+
+double lwi_gauss_inside(const lwi_gauss *g, double h, const double *rate)
+{
+    const lwi_gauss_rule *rule = &g->rule6;
+    const int nx = g->work->layout.nx;
+    double largest[3] = {0}; // coefficients of degrees 3, 4, 5
+    for (int k = 0; k < nx; k++) {
+        double sum[3] = {0};
+        for (int i = 0; i < rule->stages; i++) {
+            const double x = 2 * rule->c[i] - 1, weighted = rule->b[i] * rate[i * nx + k];
+            double p = x, before = 1;
+            for (int n = 2; n <= 5; n++) {
+                const double next = ((2 * n - 1) * x * p - (n - 1) * before) / n;
+                before = p, p = next;
+                if (n >= 3) sum[n - 3] += (2 * n + 1) * p * weighted;
+            }
+        }
+        for (int n = 0; n < 3; n++) largest[n] = fmax(largest[n], fabs(sum[n]));
+    }
+    if (!(largest[0] > 0)) return 0;
+    const double ratio = fmin(1, sqrt(largest[2] / largest[0]));
+    return LEGENDRE * fabs(h) * ratio * fmax(largest[2], ratio * largest[1]);
 }
 
 void lwi_gauss_polynomial(const lwi_gauss_rule *rule, int n, double h, double s, const double *x0,

@@ -66,6 +66,12 @@ void lwi_gauss_glide(lwi_gauss *gauss, const lwi_snapshot *m, const double *x, d
  *  @return false: it does not converge; gauss->x is lost then */
 bool lwi_gauss_step(lwi_gauss *gauss, const lwi_gauss_rule *rule, lwi_gauss_guess guess,
                     const lwi_snapshot *m, double offset, double h, const double *inputs);
+/** gauss->x := the state at the part `to` of a step with six stages from x0 at time t, of length h, from that at the part `from`,
+ *  which is gauss->x: a step of the same order between both, where the polynomial has that of its stages. */
+bool lwi_gauss_part(lwi_gauss *gauss, double t, double h, const double *x0, const double *rate,
+                    double from, double to, const double *inputs);
+/** An estimate of the largest error of the polynomial of such a step, by how its coefficients fall; at both ends it has none. */
+double lwi_gauss_inside(const lwi_gauss *gauss, double h, const double *rate);
 /** y [n] := the collocation polynomial of a step from x0 with these rates [stages][n], at the part s of it. */
 void lwi_gauss_polynomial(const lwi_gauss_rule *rule, int n, double h, double s, const double *x0,
                           const double *rate, double *y);
