@@ -47,14 +47,15 @@ static void name_range(lwi_work *work, int function)
         add_to_message(work, ", expected x2 from %.9g to %.9g", d->x2[0], d->x2[d->npoint2 - 1]);
 }
 
-void lwi_name_functions(lwi_work *work, double t, const double *x, const double *inputs,
+bool lwi_name_functions(lwi_work *work, double t, const double *x, const double *inputs,
                         lwi_snapshot *snapshot)
 {
     enum { NAMED = 3 };
+    int named = 0;
     const lw_model *m = work->model;
     lwi_now now = {.t = t, .inputs = inputs};
     const lw_error error = work->error;
-    if (!m->desc.nfunction) return;
+    if (!m->desc.nfunction) return false;
     lwi_kin kin = {.R = NULL};
     now.functions = m->function;
     if (work->formulation->observe(work, t, x, inputs, LW_OBSERVE_TWIST, snapshot) == LW_OK) {
@@ -67,7 +68,7 @@ void lwi_name_functions(lwi_work *work, double t, const double *x, const double 
         now.q = snapshot->q, now.qd = snapshot->qd, now.kin = &kin, now.states = snapshot->states;
     }
     work->error = error;
-    for (int i = 0, named = 0; i < m->desc.nfunction && named < NAMED; i++) {
+    for (int i = 0; i < m->desc.nfunction && named < NAMED; i++) {
         const lw_signal s = {i + 1};
         if (!now.q && lwi_function_of_state(m->desc.function, s)) continue;
         const double value = lwi_signal_value(m->function, s, &now, 0);
@@ -80,4 +81,5 @@ void lwi_name_functions(lwi_work *work, double t, const double *x, const double 
         name_range(work, i);
         named++;
     }
+    return named > 0;
 }

@@ -44,7 +44,7 @@ static lw_status rates(void *user, double t, const double *x, double *xdot)
     if (ranks && ranks->failed)
         return lwi_fail(&sim->work->error, LW_ERR_IO, "a message between processes is lost");
     if (status == LW_ERR_NOT_FINITE)
-        lwi_name_functions(sim->work, t, x, sim->inputs, &sim->snapshot);
+        sim->named = lwi_name_functions(sim->work, t, x, sim->inputs, &sim->snapshot);
     if (sim->crossing.margin_wanted && status == LW_OK) lwi_sim_note_margin(sim, t, x);
     return status;
 }

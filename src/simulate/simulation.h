@@ -275,6 +275,7 @@ struct lw_sim {
     double *kept_step;
     lwi_events events;
     lwi_triggers triggers;
+    bool named;   ///< functions, as the reason of rates that are not finite
     int recorded; ///< 1 + the event of which the next observation is the row; 0: none
     lwi_impacts impacts;
     lwi_projection projection;
@@ -453,8 +454,9 @@ lw_status lwi_sim_place(lw_sim *sim);
 
 /** Adds the functions that are not finite at (t, x), and what they read, to the message in work->error; one that nothing
  *  uses may be among them.
- *  @param snapshot  scratch */
-void lwi_name_functions(lwi_work *work, double t, const double *x, const double *inputs,
+ *  @param snapshot  scratch
+ *  @return false: none is there */
+bool lwi_name_functions(lwi_work *work, double t, const double *x, const double *inputs,
                         lwi_snapshot *snapshot);
 
 /** The snapshot at a level, and what `totals` has of it; the rest is NULL or zero. */

@@ -135,10 +135,38 @@ static void comparisons_are_linear(void **state)
     lw_model_destroy(model);
 }
 
+// Steps that a state of speeds takes are too long for momenta: the message says so.
+static void diverging_momenta_are_the_reason(void **state)
+{
+    (void)state;
+    static const char *const formulations[] = {"momenta", "hdca", "aba"};
+    for (int i = 0; i < LWI_COUNT(formulations); i++) {
+        lw_model *model = lwt_generated(
+            (lw_mechanism_desc){.mechanism = LW_MECHANISM_CHAIN, .n = 3000, .seed = 1});
+        lw_options options;
+        lw_error error;
+        lw_sim *sim;
+        lw_options_default(&options);
+        set(&options, "formulation", formulations[i]);
+        set(&options, "integrator", "rk4");
+        set(&options, "step", "1e-4");
+        set(&options, "duration", "1e-3");
+        lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error), &error);
+        const lw_status status = lw_sim_run(sim, LW_OBSERVE_POSE, NULL, NULL, NULL, NULL);
+        assert_int_equal(status, i < 2 ? LW_ERR_NOT_FINITE : LW_OK);
+        if (i < 2 && !strstr(lw_sim_error(sim)->text,
+                             "the momenta diverge, as steps of 0.0001 s are too long for them"))
+            fail_msg("%s", lw_sim_error(sim)->text);
+        lw_sim_destroy(sim);
+        lw_model_destroy(model);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lost_digits_of_momenta_are_reported),
+        cmocka_unit_test(diverging_momenta_are_the_reason),
         cmocka_unit_test(rods_on_drives_have_their_digits),
         cmocka_unit_test(comparisons_are_linear),
     };
