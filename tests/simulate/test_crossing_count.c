@@ -199,9 +199,41 @@ static void a_mechanism_that_reverses_has_not_passed(void **state)
     }
 }
 
+// Bricard's linkage, which only its symmetry lets move: angles t and u of its hinges in turn have, twisted by a,
+//     cos^2 a + sin^2 a (cos t + cos u) + (1 + cos^2 a) cos t cos u - 2 cos a sin t sin u = 0
+static void overconstrained_loops_keep_their_motion(void **state)
+{
+    (void)state;
+    static const char *const formulations[] = {"rcr", "dca", "hdca", "dense", "lagrange"};
+    const double t0 = 0.7, u0 = 3.8827278401201095, c = 0.5,
+                 s2 = 0.75; // of the file; a = 60 degrees
+    lw_model *model = lwt_structure("bricard");
+    for (int f = 0; f < LWI_COUNT(formulations); f++) {
+        lw_sim *sim = lwt_crossing(model, formulations[f], "1e-9", "1");
+        const double energy = lwt_energy(sim);
+        double off = 0, wrong = 0;
+        for (int i = 1; i <= 100; i++) {
+            const lw_observation *o;
+            lwt_ok(lw_sim_step(sim, 0.02 * i), lw_sim_error(sim));
+            wrong = fmax(wrong, fabs(lwt_energy(sim) - energy));
+            lwt_ok(lw_sim_observe(sim, LW_OBSERVE_POSE, &o), lw_sim_error(sim));
+            const double t = t0 + o->q[0], u = u0 + o->q[1];
+            off = fmax(off, fabs(c * c + s2 * (cos(t) + cos(u)) + (1 + c * c) * cos(t) * cos(u) -
+                                 2 * c * sin(t) * sin(u)));
+            for (int k = 2; k < 6; k++) off = fmax(off, fabs(o->q[k] - o->q[k - 2]));
+        }
+        if (sim->crossing.count != 2 || !(off < 1e-7 && wrong < 1e-5)) // of 73 J
+            fail_msg("%s: %ld positions, off by %.1e, energies differ by %.1e J", formulations[f],
+                     sim->crossing.count, off, wrong);
+        lw_sim_destroy(sim);
+    }
+    lw_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(overconstrained_loops_keep_their_motion),
         cmocka_unit_test(positions_behind_the_end_are_not_reported),
         cmocka_unit_test(a_fast_loop_passes_within_the_step_of_a_slow_one),
         cmocka_unit_test(counts_do_not_depend_on_steps),
