@@ -18,13 +18,18 @@
 #define INERTIA_PIVOT 1e-12
 
 // Inverse of a symmetric positive definite matrix, xx yy zz xy xz yz; false: it is not positive definite.
+static bool factor(const double J[6], double L[9])
+{
+    const double trace = J[0] + J[1] + J[2];
+    s3_full(L, J);
+    return trace > 0 && lwi_cholesky(3, L, INERTIA_PIVOT * trace) < 0;
+}
+
 static bool invert(const double J[6], double inverse[6])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
-    const double trace = J[0] + J[1] + J[2];
     double L[9], X[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-    s3_full(L, J);
-    if (!(trace > 0) || lwi_cholesky(3, L, INERTIA_PIVOT * trace) >= 0) return false;
+    if (!factor(J, L)) return false;
     for (int k = 0; k < 3; k++) lwi_lower_solve(3, L, X[k]); // columns of L^-1
     for (int i = 0; i < 6; i++) inverse[i] = v3_dot(X[row[i]], X[column[i]]);
     return true;
@@ -35,8 +40,8 @@ static bool any_without_inertia(const lw_model *model)
 {
     for (int b = 1; b < model->nbody; b++) {
         const lwi_body *body = &model->body[b];
-        double inverse[6];
-        if (body->carrier == b && !(body->mass > 0 && invert(body->inertia, inverse))) return true;
+        double L[9];
+        if (body->carrier == b && !(body->mass > 0 && factor(body->inertia, L))) return true;
     }
     return false;
 }

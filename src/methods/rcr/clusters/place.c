@@ -319,6 +319,34 @@ static void set_lane(const lwi_clusters *c, const draft *d, const lwi_cluster *c
     }
 }
 
+static void repeat_numbers(size_t n, lwi_lanes *a)
+{
+    for (size_t i = 0; i < n; i++)
+        for (int l = 1; l < LWI_LANES; l++) a[i][l] = a[i][0];
+}
+
+static void repeat_indices(int n, int32_t (*a)[LWI_LANES])
+{
+    for (int i = 0; i < n; i++)
+        for (int l = 1; l < LWI_LANES; l++) a[i][l] = a[i][0];
+}
+
+// Lanes without a cluster of their own have the first one.
+static void repeat_first_lane(const lwi_cluster_block *b)
+{
+    const lwi_cluster_shape *s = b->shape;
+    const size_t nz = (size_t)s->nstep, lane = sizeof(lwi_lanes);
+    repeat_numbers(sizeof *b->constants / lane, (lwi_lanes *)b->constants);
+    repeat_numbers((size_t)s->nclosing * sizeof *b->ends / lane, (lwi_lanes *)b->ends);
+    repeat_numbers(nz * sizeof *b->link / lane, (lwi_lanes *)b->link);
+    repeat_numbers(nz, (lwi_lanes *)b->size);
+    repeat_numbers(nz, (lwi_lanes *)b->inverse);
+    repeat_indices(s->nstep, b->iv);
+    repeat_indices(s->nstep, b->iq);
+    repeat_indices(s->nrate, b->rate_at);
+    for (int l = 1; l < LWI_LANES; l++) b->at_base_motion[l] = b->at_base_motion[0];
+}
+
 static bool create_block(lwi_clusters *c, const lwi_cluster_shape *s, lwi_cluster_block *b)
 {
     const size_t nx = (size_t)s->nx, ny = (size_t)s->ny, nz = (size_t)s->nstep;
@@ -375,7 +403,6 @@ bool lwi_clusters_place(lwi_clusters *c, const draft *d, lwi_cluster *cluster,
         at = c->nblock;
         if (at == c->max_blocks || !create_block(c, &c->shape[shape], &c->block[at])) return false;
         c->nblock++;
-        for (int l = 1; l < LWI_LANES; l++) set_lane(c, d, cluster, &c->block[at], closing, l);
     }
     lwi_cluster_block *b = &c->block[at];
     LWI_ASSERT(b->count < LWI_LANES && b->shape == &c->shape[shape]);
@@ -383,6 +410,7 @@ bool lwi_clusters_place(lwi_clusters *c, const draft *d, lwi_cluster *cluster,
     cluster->lane = b->count++;
     LWI_ASSERT_INDEX(cluster->lane, LWI_LANES);
     set_lane(c, d, cluster, b, closing, cluster->lane);
+    if (cluster->lane == 0) repeat_first_lane(b);
     cluster->K = b->K[0] + cluster->lane;
     cluster->k = b->k[0] + cluster->lane;
     cluster->M = b->M[0] + cluster->lane;
