@@ -330,7 +330,7 @@ lw_status lwi_system_find_reference(lwi_system *s)
         return LW_OK;
     }
     restore(s, &(place){s->generic_R, s->generic_r, s->generic_q});
-    lwi_system_rows(s, 0);
+    if (!s->ranked_there || s->generic_t != 0) lwi_system_rows(s, 0); // else they are there
     lwi_system_masses(s);
     if (lwi_elim_factor(s->elim, NULL) == LW_OK) {
         lwi_elim_set_reference(s->elim);
