@@ -15,6 +15,18 @@
 #define LOWER(i, j) ((i) * ((i) + 1) / 2 + (j))
 #define EITHER(i, j) ((i) >= (j) ? LOWER(i, j) : LOWER(j, i))
 #define OF_LANE(array, i) ((array)[(i)*LWI_LANES])
+// Eight consecutive numbers are vectors of the machine's width, one after the other: gcc takes wider ones apart in memory.
+// Products and sums of these are not fused.
+#if defined __AVX512F__
+#define ROW_WIDTH 8
+#elif defined __AVX__
+#define ROW_WIDTH 4
+#else
+#define ROW_WIDTH 2
+#endif
+typedef double row_part __attribute__((vector_size(8 * ROW_WIDTH), may_alias, aligned(8)));
+#define ROW_PARTS (LWI_LANES / ROW_WIDTH)
+#define PART(row, p) (((row_part *)(row))[p])
 
 // The function for a cluster's size, with constant loop lengths for frequent sizes: one or two coordinates that are
 // passed through, planar loops, and loops between universal joints.
@@ -94,7 +106,7 @@ static void clusters_base_loads(const lwi_clusters *c)
         if (b->base >= 0) {
             double(*sum)[LWI_LANES] = c->base[b->base].cluster_load;
             for (int i = 0; i < LWI_CLUSTER_BASE_LOAD; i++)
-                *(row8 *)sum[i] += *(const row8 *)b->C[i];
+                for (int p = 0; p < ROW_PARTS; p++) PART(sum[i], p) += PART(b->C[i], p);
             continue;
         }
         for (int l = 0; l < b->count; l++)
@@ -104,48 +116,65 @@ static void clusters_base_loads(const lwi_clusters *c)
     }
 }
 
+// A row of B: 6 numbers and zeros.
+typedef struct base_row {
+    row_part part[ROW_PARTS];
+} base_row;
+
+static INLINE double of_row(const base_row *row, int i)
+{
+    return row->part[i / ROW_WIDTH][i % ROW_WIDTH];
+}
+
 // Rows B of a cluster on a floating base, with those of its children.
-static INLINE void cluster_gather_base(const lwi_cluster *cluster, int nx, row8 *B)
+static INLINE void cluster_gather_base(const lwi_cluster *cluster, int nx, base_row *B)
 {
     for (int j = 0; j < nx; j++) {
         const double *b = cluster->B + 6 * j * LWI_LANES;
-        B[j] = (row8){OF_LANE(b, 0), OF_LANE(b, 1), OF_LANE(b, 2),
-                      OF_LANE(b, 3), OF_LANE(b, 4), OF_LANE(b, 5)};
-        if (cluster->has_children) B[j] += *(const row8 *)cluster->base_rows[j];
+        for (int p = 0; p < ROW_PARTS; p++) {
+            row_part x = {0};
+            for (int i = 0; i < ROW_WIDTH && p * ROW_WIDTH + i < 6; i++)
+                x[i] = OF_LANE(b, p * ROW_WIDTH + i);
+            if (cluster->has_children) x += PART(cluster->base_rows[j], p);
+            B[j].part[p] = x;
+        }
     }
 }
 
 // Eliminates the cluster's own coordinates from B and from the base; M, f as cluster_eliminate
 // leaves them.
 static INLINE void cluster_eliminate_base(lwi_cluster_base *base, int na, int nx, const double *M,
-                                          const double *f, row8 *B)
+                                          const double *f, base_row *B)
 {
     for (int i = nx - 1; i >= na; i--) {
         const double *row = M + LOWER(i, 0);
-        const row8 taken = B[i] * row[i]; // 1/D
-        for (int j = 0; j < i; j++) B[j] -= row[j] * taken;
-        for (int j = 0; j < 6; j++) *(row8 *)base->E[j] -= B[i][j] * taken;
-        *(row8 *)base->e -= f[i] * taken;
+        for (int p = 0; p < ROW_PARTS; p++) {
+            const row_part taken = B[i].part[p] * row[i]; // 1/D
+            for (int j = 0; j < i; j++) B[j].part[p] -= row[j] * taken;
+            for (int j = 0; j < 6; j++) PART(base->E[j], p) -= of_row(&B[i], j) * taken;
+            PART(base->e, p) -= f[i] * taken;
+        }
     }
 }
 
 // Passes the rows B over a to the nx of the parent; driven coordinates act on the base.
 static INLINE void cluster_pass_base(const lwi_clusters *c, const lwi_cluster *cluster, int na,
-                                     int nx, const row8 *B)
+                                     int nx, const base_row *B)
 {
     lwi_cluster_base *base = &c->base[cluster->base];
     for (int j = 0; j < na; j++) {
         if (!cluster->to && !(cluster->driven >> j & 1)) continue;
         const double kappa =
             cluster->to ? cluster->kappa[j][0] : c->drive[cluster->iv[j] - c->nfree];
-        *(row8 *)base->e += kappa * B[j];
+        for (int p = 0; p < ROW_PARTS; p++) PART(base->e, p) += kappa * B[j].part[p];
     }
-    for (int x = 0; x < nx && cluster->to; x++) {
-        row8 sum = {0};
-        if (!cluster->first) sum = *(const row8 *)cluster->to_base_rows[x];
-        for (int j = 0; j < na; j++) sum += OF_LANE(cluster->E[j], x) * B[j];
-        *(row8 *)cluster->to_base_rows[x] = sum;
-    }
+    for (int x = 0; x < nx && cluster->to; x++)
+        for (int p = 0; p < ROW_PARTS; p++) {
+            row_part sum = {0};
+            if (!cluster->first) sum = PART(cluster->to_base_rows[x], p);
+            for (int j = 0; j < na; j++) sum += OF_LANE(cluster->E[j], x) * B[j].part[p];
+            PART(cluster->to_base_rows[x], p) = sum;
+        }
 }
 
 // Passes the reduced system over a to the nx of the parent.
@@ -179,7 +208,7 @@ static INLINE bool cluster_inward(const lwi_clusters *c, const lwi_cluster *clus
                                   int inboard)
 {
     double M[LOWER(LWI_CLUSTER_KNOWN, 0)], f[LWI_CLUSTER_KNOWN];
-    row8 B[LWI_CLUSTER_KNOWN];
+    base_row B[LWI_CLUSTER_KNOWN];
     const bool floats = cluster->base >= 0;
     for (int i = 0; i < nx; i++) {
         f[i] = OF_LANE(cluster->f, i);
@@ -196,7 +225,7 @@ static INLINE bool cluster_inward(const lwi_clusters *c, const lwi_cluster *clus
         valid = cluster_eliminate(na, nx, M, f);
         if (floats) {
             cluster_eliminate_base(&c->base[cluster->base], na, nx, M, f, B);
-            for (int i = na; i < nx; i++) *(row8 *)cluster->base_rows[i] = B[i];
+            for (int i = na; i < nx; i++) memcpy(cluster->base_rows[i], &B[i], sizeof B[i]);
         }
         for (int i = 0; i < LOWER(nx, 0); i++) cluster->sum[i] = M[i];
         for (int i = 0; i < nx; i++) cluster->sum[LOWER(nx, 0) + i] = f[i];
@@ -278,4 +307,7 @@ static bool clusters_solve(const lwi_clusters *c, double *vdot)
 #undef LOWER
 #undef EITHER
 #undef OF_LANE
+#undef PART
+#undef ROW_PARTS
+#undef ROW_WIDTH
 #undef OF_SIZE
