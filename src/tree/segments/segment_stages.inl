@@ -4,10 +4,11 @@
 // In:  what segments.inl, momenta_segments.inl and segments_base.inl define for each width.  Out: a function for
 // every sweep and width; SEGMENTS_OF selects one for a stage.
 
+// Functions apart, so that the sweeps over other branches keep their registers.
 #define EVERY_SEGMENT(h, width) for (int h = 0; h < stage->segments; h += width)
 #define SWEEP_SEGMENTS(type, sweep, width)                                                         \
-    static type segments_##sweep##_##width(const lwi_kernel_plan *plan, const lwi_k_state *state,  \
-                                           const lwi_k_stage *stage)
+    static __attribute__((noinline)) type segments_##sweep##_##width(                              \
+        const lwi_kernel_plan *plan, const lwi_k_state *state, const lwi_k_stage *stage)
 #define ALL_SEGMENTS(valid, text, width)                                                           \
     EVERY_SEGMENT(h, width)                                                                        \
     valid &= lanes_of_w##width(text##_w##width(plan, stage, state, h)) == (1u << width) - 1
@@ -57,6 +58,23 @@
         ALL_SEGMENTS(valid, segment_speeds, width);                                                \
         EVERY_SEGMENT(h, width) segment_rates_w##width(plan, stage, state, h);                     \
         return valid;                                                                              \
+    }                                                                                              \
+    SWEEP_SEGMENTS(unsigned, moves, width)                                                         \
+    {                                                                                              \
+        carrier_moves_w1(plan, stage, state);                                                      \
+        join_velocities(stage, &state->segment[stage->segment]);                                   \
+        EVERY_SEGMENT(h, width) segment_own_motion_w##width(plan, stage, state, h);                \
+        join_moves(stage, &state->segment[stage->segment]);                                        \
+        EVERY_SEGMENT(h, width) segment_motion_w##width(plan, stage, state, h);                    \
+        return 1;                                                                                  \
+    }                                                                                              \
+    SWEEP_SEGMENTS(unsigned, efforts, width)                                                       \
+    {                                                                                              \
+        EVERY_SEGMENT(h, width) segment_own_wrench_w##width(plan, stage, state, h);                \
+        join_wrenches(plan, stage, state);                                                         \
+        EVERY_SEGMENT(h, width) segment_efforts_w##width(plan, stage, state, h);                   \
+        leave_wrench_w1(plan, stage, state);                                                       \
+        return 1;                                                                                  \
     }
 #if WIDEST == 1
 SEGMENT_STAGES(1)

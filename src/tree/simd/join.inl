@@ -214,3 +214,70 @@ static void join_first_moments(const lwi_kernel_plan *plan, const lwi_k_stage *s
     }
     for (int i = 0; i < 3; i++) segment->left.h[i][0] = h[i];
 }
+
+// ------------------------------------------------------------------------- inverse dynamics, rnea_segments.inl
+
+static void turn_by_prefix(const lwi_k_segment *segment, int r, const double x[3], double tip[3])
+{
+    for (int i = 0; i < 3; i++)
+        tip[i] = segment->C[3 * i][r] * x[0] + segment->C[3 * i + 1][r] * x[1] +
+                 segment->C[3 * i + 2][r] * x[2];
+}
+
+static void turn_back_by_prefix(const lwi_k_segment *segment, int r, const double x[3],
+                                double base[3])
+{
+    for (int i = 0; i < 3; i++)
+        base[i] =
+            segment->C[i][r] * x[0] + segment->C[3 + i][r] * x[1] + segment->C[6 + i][r] * x[2];
+}
+
+static void cross3(double c[3], const double a[3], const double b[3])
+{
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        c[i] = a[j] * b[k] - a[k] * b[j];
+    }
+}
+
+// Accelerations A of the bases from that of the first one.
+static void join_moves(const lwi_k_stage *stage, lwi_k_segment *segment)
+{
+    double A[6], a[3], al[3], c[3];
+    for (int i = 0; i < 6; i++) A[i] = segment->A[i][0];
+    for (int r = 0; r < stage->segments; r++) {
+        const double p[3] = {segment->L[0][r], segment->L[1][r], segment->L[2][r]};
+        turn_by_prefix(segment, r, A, a);
+        turn_by_prefix(segment, r, A + 3, al);
+        cross3(c, al, p);
+        for (int i = 0; i < 6; i++) segment->A[i][r] = A[i];
+        for (int i = 0; i < 3; i++) {
+            A[i] = segment->e[i][r] + (a[i] + c[i]);
+            A[3 + i] = segment->e[3 + i][r] + al[i];
+        }
+    }
+}
+
+// Wrenches f at the tips from those of the bodies of each segment at its base, and from the bodies beyond.
+static void join_wrenches(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                          const lwi_k_state *state)
+{
+    lwi_k_segment *segment = &state->segment[stage->segment];
+    const int fetch = plan->step[stage->end - 1].fetch;
+    double f[6] = {0}, base[6], n[3];
+    for (int i = 0; i < 6 && fetch >= 0; i++)
+        f[i] = state->art[lwi_k_block(fetch)].A[i][lwi_k_lane(fetch)];
+    for (int r = stage->segments - 1; r >= 0; r--) {
+        const double p[3] = {segment->L[0][r], segment->L[1][r], segment->L[2][r]};
+        cross3(n, p, f);
+        for (int i = 0; i < 3; i++) n[i] = f[3 + i] + n[i];
+        turn_back_by_prefix(segment, r, f, base);
+        turn_back_by_prefix(segment, r, n, base + 3);
+        for (int i = 0; i < 6; i++) {
+            base[i] = segment->f[i][r] + base[i];
+            segment->f[i][r] = f[i];
+            f[i] = base[i];
+        }
+    }
+    for (int i = 0; i < 6; i++) segment->left.A[i][0] = f[i];
+}

@@ -264,12 +264,13 @@ static void body_wrenches(const lwi_kernel_plan *plan, const lwi_k_state *state,
     NAME(body_wrench)(&plan->body[i], l, &state->motion[i], &state->bias[i], l);
 }
 
-// Segments are computed in sequence.
 static void moves(const lwi_kernel_plan *plan, const lwi_k_state *state, const lwi_k_section *of)
 {
     for (int i = of->first_stage; i < of->end_stage; i++) {
         const lwi_k_stage *stage = &plan->stage[i];
-        if (stage->lanes == 0)
+        if (stage->segments)
+            SEGMENTS_OF(moves, stage);
+        else if (stage->lanes == 0)
             moves_w1(plan, state, stage->first, stage->end, 0);
         else
             SWEEP_BRANCHES(moves, stage);
@@ -280,7 +281,9 @@ static void efforts(const lwi_kernel_plan *plan, const lwi_k_state *state, const
 {
     for (int i = of->end_stage - 1; i >= of->first_stage; i--) {
         const lwi_k_stage *stage = &plan->stage[i];
-        if (stage->lanes == 0)
+        if (stage->segments)
+            SEGMENTS_OF(efforts, stage);
+        else if (stage->lanes == 0)
             efforts_w1(plan, state, stage->first, stage->end, 0);
         else
             SWEEP_BRANCHES(efforts, stage);
@@ -289,9 +292,9 @@ static void efforts(const lwi_kernel_plan *plan, const lwi_k_state *state, const
 
 static bool rnea(const lwi_kernel_plan *plan, const lwi_k_state *state)
 {
-    mask valid = ~NAME(bits)(NAME(splat)(0));
+    bool valid = true;
     for (int s = 0; s < plan->nsection; s++) {
-        valid &= all_poses(plan, state, &plan->section[s]);
+        valid &= poses(plan, state, &plan->section[s]);
         moves(plan, state, &plan->section[s]);
         body_wrenches(plan, state, &plan->section[s]);
     }
@@ -299,7 +302,7 @@ static bool rnea(const lwi_kernel_plan *plan, const lwi_k_state *state)
         if (s == 0) take_wrenches_w1(plan, state, 0);
         efforts(plan, state, &plan->section[s]);
     }
-    return all_valid(valid);
+    return valid;
 }
 
 #ifndef __cplusplus

@@ -41,15 +41,9 @@ static INLINE void VARIANT(displace)(MOVING *at, const real r[3], bool r0, bool 
     }
 }
 
-// From the parent's frame to the axes before the rotation by theta, at the origin of the screw at distance d.
-static INLINE void VARIANT(carry_moving)(const lwi_k_screw *k, int kl, real d, int shape,
-                                         bool realigned, MOVING *at)
+// Turns by alpha.
+static INLINE void VARIANT(lean_moving)(const lwi_k_screw *k, int kl, int shape, MOVING *at)
 {
-    if (realigned) {
-        VARIANT(turn_vector)(k, kl, at->w);
-        VARIANT(turn_vector)(k, kl, at->A);
-        VARIANT(turn_vector)(k, kl, at->A + 3);
-    }
     if ((shape & LWI_K_AXIS) == LWI_K_OBLIQUE) {
         const VARIANT(turn) alpha = {.c = K(k->ca), .s = K(k->sa)};
         TURN_BACK_Y(alpha, at->w[1], at->w[2]);
@@ -61,6 +55,18 @@ static INLINE void VARIANT(carry_moving)(const lwi_k_screw *k, int kl, real d, i
         at->A[1] = at->A[2], at->A[2] = -a;
         at->A[4] = at->A[5], at->A[5] = -al;
     }
+}
+
+// From the parent's frame to the axes before the rotation by theta, at the origin of the screw at distance d.
+static INLINE void VARIANT(carry_moving)(const lwi_k_screw *k, int kl, real d, int shape,
+                                         bool realigned, MOVING *at)
+{
+    if (realigned) {
+        VARIANT(turn_vector)(k, kl, at->w);
+        VARIANT(turn_vector)(k, kl, at->A);
+        VARIANT(turn_vector)(k, kl, at->A + 3);
+    }
+    VARIANT(lean_moving)(k, kl, shape, at);
     const real r[3] = {K(k->reach[0]), K(k->reach[1]), K(k->reach[2]) + d};
     VARIANT(displace)(at, r, shape & LWI_K_APART, realigned, realigned || shape & LWI_K_ALONG);
 }
@@ -73,16 +79,22 @@ static INLINE void VARIANT(turn_moving)(const lwi_k_pose *pose, int l, MOVING *a
     TURN_BACK_Y(theta, at->A[3], at->A[4]);
 }
 
-static INLINE void VARIANT(hinge_moves)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose, int l,
-                                        int shape, bool realigned, MOVING *at)
+// Turns by theta, with the joint's velocity and acceleration.
+static INLINE void VARIANT(spin_moving)(const lwi_k_pose *pose, int l, MOVING *at)
 {
     const real v = AT(pose->v);
-    VARIANT(carry_moving)(k, kl, K(k->shift), shape, realigned, at);
     VARIANT(turn_moving)(pose, l, at);
     MORE(at->A[3], v, at->w[1]);
     LESS(at->A[4], v, at->w[0]);
     at->A[5] += AT(pose->tau);
     at->w[2] += v;
+}
+
+static INLINE void VARIANT(hinge_moves)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose, int l,
+                                        int shape, bool realigned, MOVING *at)
+{
+    VARIANT(carry_moving)(k, kl, K(k->shift), shape, realigned, at);
+    VARIANT(spin_moving)(pose, l, at);
 }
 
 static inline void VARIANT(root_moves)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose, int l,
@@ -296,6 +308,51 @@ static void VARIANT(efforts)(const lwi_kernel_plan *plan, const lwi_k_state *sta
         for (int j = 0, l = LANE(step->park); j < 6; j++)
             AT(art->A[j]) = step->first ? F[j] : F[j] + AT(art->A[j]);
     }
+}
+
+// The motion of the body that carries a branch in segments, in the frame in which the first hinge's screw starts: as
+// base_velocity and base_acceleration, with the terms of the velocity.
+static void VARIANT(carrier_moves)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                                   const lwi_k_state *state)
+{
+    const lwi_k_step *step = &plan->step[stage->first];
+    const lwi_k_screw *k = &plan->screw[BLOCK(step->slot)];
+    lwi_k_segment *segment = &state->segment[stage->segment];
+    const int l = 0, kl = 0;
+    MOVING at;
+    for (int i = 0; i < 3; i++) at.w[i] = at.A[i] = at.A[3 + i] = ZERO;
+    if (step->parent < 0) {
+        const double *g = plan->gravity, up[3] = {-g[0], -g[1], -g[2]};
+        VARIANT(on_the_ground)(k, kl, up, at.A);
+    } else {
+        VARIANT(parent_w)(state, step, -1, 0, at.w);
+        VARIANT(parent_A)(plan, state, step, -1, 0, at.A);
+        if (step->realigned) {
+            const real r[3] = {ZERO, K(k->b), K(k->delta)};
+            VARIANT(turn_vector)(k, kl, at.w);
+            VARIANT(turn_vector)(k, kl, at.A);
+            VARIANT(turn_vector)(k, kl, at.A + 3);
+            VARIANT(displace)(&at, r, false, true, true);
+        }
+    }
+    for (int i = 0; i < 3; i++) AT(segment->w_base[i]) = at.w[i];
+    for (int i = 0; i < 6; i++) AT(segment->A[i]) = at.A[i];
+}
+
+// The wrench of a branch in segments on the body that carries it, in the first lane of `left`.
+static void VARIANT(leave_wrench)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                                  const lwi_k_state *state)
+{
+    const lwi_k_step *step = &plan->step[stage->first];
+    const lwi_k_screw *k = &plan->screw[BLOCK(step->slot)];
+    const lwi_k_art *left = &state->segment[stage->segment].left;
+    real F[6];
+    if (step->park < 0) return;
+    for (int j = 0, l = 0; j < 6; j++) F[j] = AT(left->A[j]);
+    if (step->realigned) VARIANT(pass_realigned_wrench)(k, 0, F);
+    lwi_k_art *art = &state->art[lwi_k_block(step->park)];
+    for (int j = 0, l = lwi_k_lane(step->park); j < 6; j++)
+        AT(art->A[j]) = step->first ? F[j] : F[j] + AT(art->A[j]);
 }
 
 // Adds the wrenches of subtrees to those of the bodies of the trunk that carry them.

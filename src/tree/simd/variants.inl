@@ -37,6 +37,9 @@
 #endif
 #if !SHARED
 #include "tree/simd/rnea.inl"
+#if SEGMENTS
+#include "tree/segments/rnea_segments.inl"
+#endif
 #ifndef __cplusplus // bench_ops counts operations on `real`; these are on doubles as well
 #include "tree/simd/crba.inl"
 #endif

@@ -1,0 +1,106 @@
+// rnea_segments.inl -- inverse dynamics of one long branch, with its segments in lanes.
+//
+// With the angular velocities known from the prefix, motions of bodies are affine in that of the base of their segment,
+// and wrenches in that at its tip (C, w of segments.inl; p: from base to tip, in axes of the tip):
+//
+//     a_tip = C (a + al x p') + a_own,   al_tip = C al + al_own,   p = C p'
+//     F_base = [C'f; C'(n + p x f)] + F_own
+//
+// Two sweeps outward, of the own part and, after the joins, of the motions, and two inward.  Sums over segments depend on
+// the topology only.  Input, output: as rnea.inl.  Cost: O(n / lanes), a join of some 40 multiplications for each segment.
+
+// Positions j of the segments from lane `half` on.
+#define EVERY_POSITION(j)                                                                          \
+    const int slot = stage->slot + stage->segments * (j), n = BLOCK(slot), l = LANE(slot), kl = l; \
+    const lwi_k_screw *k = &plan->screw[n];                                                        \
+    const lwi_k_pose *pose = &state->pose[n]
+
+// Without the realignment of the first body, which is part of the base.
+static INLINE void VARIANT(segment_hinge)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
+                                          int l, int shape, struct VARIANT(moving) * at)
+{
+    const real r[3] = {K(k->a), ZERO, K(k->shift)};
+    VARIANT(lean_moving)(k, kl, shape, at);
+    VARIANT(displace)(at, r, shape & LWI_K_APART, false, shape & LWI_K_ALONG);
+    VARIANT(spin_moving)(pose, l, at);
+}
+
+// The motion of the tip where the base has no acceleration, into e; p into L.
+static void VARIANT(segment_own_motion)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                                        const lwi_k_state *state, int half)
+{
+    lwi_k_segment *segment = &state->segment[stage->segment];
+    struct VARIANT(moving) at;
+    real p[3] = {ZERO, ZERO, ZERO};
+    for (int i = 0, l = half; i < 3; i++) {
+        at.w[i] = AT(segment->w[i]);
+        at.A[i] = at.A[3 + i] = ZERO;
+    }
+    for (int j = 0; j < stage->length; j++) {
+        EVERY_POSITION(j);
+        const VARIANT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
+#define OWN(shape)                                                                                 \
+    VARIANT(segment_hinge)(k, kl, pose, l, shape, &at);                                            \
+    VARIANT(to_hinge)(k, kl, theta, shape, p);                                                     \
+    if ((shape)&LWI_K_APART) {                                                                     \
+        MORE(p[0], K(k->a), theta.c);                                                              \
+        LESS(p[1], K(k->a), theta.s);                                                              \
+    }                                                                                              \
+    if ((shape)&LWI_K_ALONG) p[2] += K(k->shift);
+        OF_SHAPE(stage->shape[j], OWN)
+#undef OWN
+    }
+    for (int i = 0, l = half; i < 6; i++) AT(segment->e[i]) = at.A[i];
+    for (int i = 0, l = half; i < 3; i++) AT(segment->L[i]) = p[i];
+}
+
+static void VARIANT(segment_motion)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                                    const lwi_k_state *state, int half)
+{
+    const lwi_k_segment *segment = &state->segment[stage->segment];
+    struct VARIANT(moving) at;
+    for (int i = 0, l = half; i < 3; i++) at.w[i] = AT(segment->w[i]);
+    for (int i = 0, l = half; i < 6; i++) at.A[i] = AT(segment->A[i]);
+    for (int j = 0; j < stage->length; j++) {
+        EVERY_POSITION(j);
+#define MOVES(shape) VARIANT(segment_hinge)(k, kl, pose, l, shape, &at);
+        OF_SHAPE(stage->shape[j], MOVES)
+#undef MOVES
+        for (int i = 0; i < 3; i++) AT(state->bias[n].w[i]) = at.w[i];
+        for (int i = 0; i < 6; i++) AT(state->motion[n].A[i]) = at.A[i];
+    }
+}
+
+// F of the bodies of a segment, from the wrench f at its tip; `efforts`: those of the joints are left in vdot.
+static INLINE void VARIANT(segment_sum)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                                        const lwi_k_state *state, int half, bool efforts, real F[6])
+{
+    for (int j = stage->length - 1; j >= 0; j--) {
+        EVERY_POSITION(j);
+        for (int i = 0; i < 6; i++) F[i] += AT(state->bias[n].p[i]);
+        if (efforts) AT(state->motion[n].vdot) = F[5];
+        if (efforts && j == 0) return;
+#define PASS(shape) VARIANT(pass_wrench)(k, kl, pose, l, K(k->shift), shape, F);
+        OF_SHAPE(stage->shape[j], PASS)
+#undef PASS
+    }
+}
+
+static void VARIANT(segment_own_wrench)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                                        const lwi_k_state *state, int half)
+{
+    lwi_k_segment *segment = &state->segment[stage->segment];
+    real F[6] = {ZERO, ZERO, ZERO, ZERO, ZERO, ZERO};
+    VARIANT(segment_sum)(plan, stage, state, half, false, F);
+    for (int i = 0, l = half; i < 6; i++) AT(segment->f[i]) = F[i];
+}
+
+static void VARIANT(segment_efforts)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                                     const lwi_k_state *state, int half)
+{
+    const lwi_k_segment *segment = &state->segment[stage->segment];
+    real F[6];
+    for (int i = 0, l = half; i < 6; i++) F[i] = AT(segment->f[i]);
+    VARIANT(segment_sum)(plan, stage, state, half, true, F);
+}
+#undef EVERY_POSITION
