@@ -42,24 +42,6 @@ static cli_exit refuse(const cli_arguments *a, const lw_error *why)
     return cli_complain(CLI_USE, "%s: compiled: on: %s", a->operand, why->text);
 }
 
-// For `auto`: is it worth it?  The reason where it would be and is not possible.
-static bool is_worth(const cli_arguments *a, const lw_model *model, const lw_sim_desc *desc,
-                     const lw_compiled_desc *how)
-{
-    lw_compiled_info info;
-    lw_error error = {0};
-    lw_sim *trial = NULL;
-    if (lw_sim_create(model, desc, &trial, NULL) != LW_OK) return false; // reported later
-    const double taken = run_time(trial, desc->options->duration);
-    lw_sim_destroy(trial);
-    if (taken < fmax(SHORT, FOR_EACH_SPEED * lw_model_tree_nv(model))) return false;
-    if (lw_compiled_predict(model, how, &info, &error) != LW_OK) {
-        cli_complain(CLI_DONE, "%s: compiled: auto: not compiled: %s", a->operand, error.text);
-        return false;
-    }
-    return info.found || (info.letters <= MAX_LETTERS && taken > WORTH * info.compiling);
-}
-
 // What gets compiled rates: one run, or a sweep.
 typedef struct user {
     lw_status (*create)(struct user *u, lw_error *error); // by u->options
@@ -158,10 +140,35 @@ static bool is_slower(const user *u, const lw_compiled *compiled, const lw_optio
     return by_library < FASTER * by_compiled;
 }
 
-// `worth`: the condition of `auto`.
+// Seconds of all runs, from the first part of one by the library; 0: it cannot begin, which is reported later.
+static double time_of(const user *u)
+{
+    const lw_sim_desc alone = {.options = u->options};
+    const int runs = u->of_sweep ? u->of_sweep->instances : 1;
+    lw_sim *trial = NULL;
+    double taken = 0;
+    if (lw_sim_create(u->model, u->of_sim ? u->of_sim : &alone, &trial, NULL) == LW_OK)
+        taken = run_time(trial, u->options->duration);
+    lw_sim_destroy(trial);
+    return runs * taken;
+}
+
+// For `auto`: is it worth it?  The reason where it would be and is not possible.  Of a sweep what was compiled is taken.
+static bool is_worth(const cli_arguments *a, const user *u, const lw_compiled_desc *how)
+{
+    lw_compiled_info info;
+    lw_error error = {0};
+    const double taken = time_of(u);
+    if (taken < fmax(SHORT, FOR_EACH_SPEED * lw_model_tree_nv(u->model))) return false;
+    if (lw_compiled_predict(u->model, how, &info, &error) != LW_OK) {
+        cli_complain(CLI_DONE, "%s: compiled: auto: not compiled: %s", a->operand, error.text);
+        return false;
+    }
+    if (info.found || u->of_sweep) return info.found;
+    return info.letters <= MAX_LETTERS && taken > WORTH * info.compiling;
+}
+
 static cli_exit compile_for(const cli_arguments *a, user *u, const lw_compiled_desc *how,
-                            bool (*worth)(const cli_arguments *, const user *,
-                                          const lw_compiled_desc *),
                             lw_compiled **compiled)
 {
     const bool on = u->options->compiled == LW_COMPILED_ON;
@@ -169,7 +176,7 @@ static cli_exit compile_for(const cli_arguments *a, user *u, const lw_compiled_d
     const lw_options as_given = *u->options;
     lw_error error = {0};
     lw_status status = LW_OK;
-    if (on || (automatic && worth(a, u, how))) {
+    if (on || (automatic && is_worth(a, u, how))) {
         cli_catch_signals();
         status = lw_compiled_create(u->model, how, compiled, &error);
         if (status == LW_ERR_INTERRUPTED)
@@ -187,20 +194,6 @@ static cli_exit compile_for(const cli_arguments *a, user *u, const lw_compiled_d
     }
     status = u->create(u, &error);
     return status == LW_OK ? CLI_DONE : cli_fail(status, &error);
-}
-
-static bool is_worth_in_run(const cli_arguments *a, const user *u, const lw_compiled_desc *how)
-{
-    return is_worth(a, u->model, u->of_sim, how);
-}
-
-static bool is_found(const cli_arguments *a, const user *u, const lw_compiled_desc *how)
-{
-    lw_compiled_info info;
-    lw_error error = {0};
-    if (lw_compiled_predict(u->model, how, &info, &error) == LW_OK) return info.found;
-    cli_complain(CLI_DONE, "%s: compiled: auto: not compiled: %s", a->operand, error.text);
-    return false;
 }
 
 cli_exit cli_compiled_exclude(const cli_arguments *a, lw_options *options, const char *why)
@@ -223,7 +216,7 @@ cli_exit cli_compiled_create(const cli_arguments *a, const lw_model *model, cons
     if (a->checkpoint || a->ranks)
         code =
             cli_compiled_exclude(a, options, "expected runs by one process, without checkpoints");
-    if (!code) code = compile_for(a, &u, &how, is_worth_in_run, compiled);
+    if (!code) code = compile_for(a, &u, &how, compiled);
     *sim = u.sim;
     return code;
 }
@@ -235,7 +228,7 @@ cli_exit cli_compiled_sweep(const cli_arguments *a, const lw_model *model,
     const lw_compiled_desc how = {
         .lanes = a->lanes, .rates_only = true, .interrupt = cli_is_stopped};
     user u = {create_sweep, use_in_sweep, destroy_sweep, model, options, .of_sweep = desc};
-    const cli_exit code = compile_for(a, &u, &how, is_found, compiled);
+    const cli_exit code = compile_for(a, &u, &how, compiled);
     *sweep = u.sweep;
     return code;
 }

@@ -183,6 +183,15 @@ class Compiled(Program):
             for x, y in zip(a, b):
                 self.assertAlmostEqual(x, y, delta=1e-5 if arguments else 1e-6)  # bdf adds up more errors
 
+    def test_auto_looks_for_what_was_compiled_where_a_sweep_is_long(self):
+        """A compiler that cannot be called is seen where text is generated and looked for, and there alone."""
+        self.environment["CC"] = "/nonexistent"
+        model = self.write("pushed.yaml", PUSHED)
+        for runs, expected in ((3, 0), (5000, 1)):
+            done = self.sweep(model, "--vary", f"input.push=1:3:{runs}", "--compiled", "auto")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.stderr.count("compiled: auto: not compiled: the compiler of CC"), expected, done.stderr)
+
     def test_sweeps_of_parameters_are_refused(self):
         model = self.write("pushed.yaml", PUSHED)
         for arguments, reason in (((), "body.bob.mass changes the model"), (("--store", self.path("study")), "without a folder")):
