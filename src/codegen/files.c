@@ -502,7 +502,7 @@ static lw_status check_speeds(const lwi_codegen_writer *w, lw_error *error)
 // A function's parts that repeat, of a model that may be large.
 static lw_status find_repeats(lwi_codegen_writer *w, int i, lwi_arena *arena, lw_error *error)
 {
-    enum { MAX_STATEMENTS = 600000 }; // a compiler takes two minutes, and 2 GB of memory
+    enum { MAX_STATEMENTS = 600000 }; // a compiler takes minutes, and 2 GB of memory
     const bool large = w->model->tree_nv > LW_CODEGEN_MAX_SPEEDS;
     TRY(lwi_repeats_find(&w->graph[i], large, w->lanes, arena, &w->repeats[i]));
     const int n = w->repeats[i] ? lwi_repeats_statements(w->repeats[i])

@@ -386,10 +386,10 @@ int lwi_repeats_statements(const lwi_repeats *r)
     return n;
 }
 
-// Measured with GCC 12 for functions of 400 to 16000 statements; longer ones take more for each.
+// Of GCC 12, for functions of 400 to 8000 statements; longer ones take more for each.
 double lwi_compiler_seconds(int n)
 {
-    return n * (1.1e-4 + 5e-12 * n * n);
+    return n * (5e-4 + 2.25e-11 * n * n);
 }
 
 double lwi_repeats_seconds(const lwi_repeats *r)
