@@ -356,7 +356,7 @@ static lw_status check_fit(const lw_sim *sim, const lw_compiled *c, lw_error *er
             "%.200s cannot use these compiled rates, which are another model's: its forces "
             "or motions do %s",
             m->desc.source ? m->desc.source : "the model", c->calls->works ? "no work" : "work");
-    if (!work->formulation->rates_beside || lwi_layout_has(&work->layout, LWI_MOMENTUM))
+    if (!(work->formulation->flags & LWI_TREE_STATE) || lwi_layout_has(&work->layout, LWI_MOMENTUM))
         return lwi_fail(
             error, LW_ERR_UNSUPPORTED,
             "formulation %s cannot use compiled rates: its state is not coordinates and "

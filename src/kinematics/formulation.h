@@ -138,7 +138,7 @@ struct lwi_work {
      *  chooses.  A batch has one for each instance. */
     void *discrete;
     size_t
-        ndiscrete; ///< of formulations with `rates_beside`: 0, or with LWI_SOURCE_CHOICE more at the end
+        ndiscrete; ///< of formulations with LWI_TREE_STATE: 0, or with LWI_SOURCE_CHOICE more at the end
     int nkept; ///< numbers that `keep` of the formulation writes
     const unsigned char *
         mode; ///< [model nmode] of forces, set by the caller of steps; NULL: they follow from the state
@@ -180,7 +180,11 @@ enum {
     LWI_POSES_FIRST = 1 << 11, ///< observes poses at less cost than velocities
     LWI_CUBIC = 1 << 12,       ///< factors one dense matrix, O(n^3) (LW_FORMULATION_CUBIC)
     LWI_HAS_THREADS = 1 << 13, ///< option `threads`
-    LWI_HAS_RANKS = 1 << 14    ///< several processes share an evaluation (lw_sim_desc.ranks)
+    LWI_HAS_RANKS = 1 << 14,   ///< several processes share an evaluation (lw_sim_desc.ranks)
+    LWI_TREE_STATE =
+        1
+        << 15 ///< without momenta the state is that of compiled rates: coordinates and speeds of the tree, the
+    ///< work, angles of joints that close loops (lwi_auxiliary_create), states of signals
 };
 
 /** Evaluator of eight states side by side (tree/batch_evaluator.h). */
@@ -197,11 +201,6 @@ struct lwi_formulation {
     lw_status (*enter)(lwi_work *, const lwi_snapshot *, double *x);
     /** xdot at (t, x); no allocation, no printing. inputs [ninput]. */
     lw_status (*rates)(lwi_work *, double t, const double *x, const double *inputs, double *xdot);
-    /** Where other code computed the rates of motion and signals: those in xdot of what else the state has, angles of joints
-     *  that close loops and the work.  v [tree nv] are the speeds of the tree, which satisfy the rows.  NULL: the state
-     *  does not begin with coordinates and speeds of the tree. */
-    lw_status (*rates_beside)(lwi_work *, double t, const double *x, const double *v,
-                              const double *inputs, double *xdot);
     /** `rates` of the states in `lanes` by one kernel, in rows of LWI_LANES (tree/batch_evaluator.h), bit for bit
      *  the same.  @return the lanes that are done.  NULL: states are evaluated one by one. */
     unsigned (*rates_in_lanes)(lwi_tree_batch *, const double *t, const double *x,

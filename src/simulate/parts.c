@@ -46,7 +46,7 @@ unsigned lw_formulation_flags(int index)
     const lwi_formulation *f = formulations[index];
     return (f->flags & LWI_CUBIC ? LW_FORMULATION_CUBIC : 0u) |
            (f->step ? LW_FORMULATION_OWN_STEP : 0u) |
-           (f->rates_beside ? LW_FORMULATION_COMPILED : 0u);
+           (f->flags & LWI_TREE_STATE ? LW_FORMULATION_COMPILED : 0u);
 }
 
 int lw_integrator_count(void)

@@ -257,14 +257,6 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
     return LW_OK;
 }
 
-// The state has coordinates and speeds of the tree, the work and states of signals: nothing else.
-static lw_status rates_beside(lwi_work *work, double t, const double *x, const double *v,
-                              const double *inputs, double *xdot)
-{
-    (void)work, (void)t, (void)x, (void)v, (void)inputs, (void)xdot;
-    return LW_OK;
-}
-
 static lw_status observe(lwi_work *work, double t, const double *x, const double *inputs,
                          lw_observe level, lwi_snapshot *snapshot)
 {
@@ -302,11 +294,10 @@ const lwi_formulation lwi_formulation_aba = {
     .name = "aba",
     .summary = "accelerations of a tree by the articulated-body algorithm, O(n)",
     .cite = "featherstone2008",
-    .flags = LWI_CAN_ROTORS | LWI_HAS_THREADS | LWI_HAS_SPEEDS,
+    .flags = LWI_CAN_ROTORS | LWI_HAS_THREADS | LWI_HAS_SPEEDS | LWI_TREE_STATE,
     .prepare = prepare,
     .enter = enter,
     .rates = rates,
-    .rates_beside = rates_beside,
     .rates_in_lanes = lwi_tree_batch_aba,
     .observe = observe,
     .scale = scale,

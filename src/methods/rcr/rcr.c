@@ -523,23 +523,6 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
     return LW_OK;
 }
 
-static lw_status rates_beside(lwi_work *work, double t, const double *x, const double *v,
-                              const double *inputs, double *xdot)
-{
-    const lw_model *model = work->model;
-    lwi_rcr_work *d = work->data;
-    (void)inputs;
-    LWI_ASSERT(!d->momenta);
-    if (d->auxiliary.n == 0) return LW_OK;
-    lwi_states_set(work, x, NULL);
-    lwi_rcr_place_tree(work, t, x);
-    if (model->tree_nv) memcpy(d->v, v, (size_t)model->tree_nv * sizeof *v);
-    d->by_dense = false;
-    lwi_rcr_move(work, t, LWI_RCR_READ_NEEDED);
-    lwi_auxiliary_rates(model, &d->auxiliary, d->tree.joint_q, d->tree.joint_qd, xdot);
-    return LW_OK;
-}
-
 // The partition and d->v by clusters, without the elimination, where pivots of the partition of the model's start are as large
 // as those of a new one (lwi_rcr_clusters_prefer), or nearly as there.
 static bool take_start_partition(lwi_work *work, double t, const double *x)
@@ -805,11 +788,10 @@ const lwi_formulation lwi_formulation_rcr = {
         "couplings, redundant constraints",
     .cite = "anderson2003",
     .flags = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_ROTORS | LWI_HAS_SPEEDS | LWI_HAS_MOMENTA |
-             LWI_HAS_KAPPA | LWI_POSES_FIRST,
+             LWI_HAS_KAPPA | LWI_POSES_FIRST | LWI_TREE_STATE,
     .prepare = prepare,
     .enter = enter,
     .rates = rates,
-    .rates_beside = rates_beside,
     .pre_step = lwi_rcr_pre_step,
     .keep = lwi_rcr_keep,
     .recall = lwi_rcr_recall,
