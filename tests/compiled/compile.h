@@ -40,6 +40,16 @@ static inline void write_compiler(const char *name, const char *body, char path[
     assert_int_equal(0, chmod(path, 0700));
 }
 
+// The C compiler without optimisation: for large models, which take it a minute each with the flags of users.
+static inline lw_compiled_desc quick_desc_of(int lanes, bool rates_only)
+{
+    static char quick[300];
+    lw_compiled_desc desc = desc_of(lanes, rates_only);
+    write_compiler("quick", "set -- \"$@\" -O0", quick);
+    desc.compiler = quick;
+    return desc;
+}
+
 static inline lw_compiled *compiled(const lw_model *model, lw_compiled_desc desc)
 {
     lw_compiled *c = NULL;

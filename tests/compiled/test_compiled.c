@@ -4,17 +4,17 @@
 
 enum { LARGE = 256 };
 
-static void expect_numbers(lw_model *model, const char *file, int lanes)
+static void expect_numbers(lw_model *model, const char *file, lw_compiled_desc desc)
 {
     static double q[STATES * LARGE], v[STATES * LARGE], tau[STATES * LARGE], a[STATES * LARGE];
     static double rate[STATES * LARGE], b[STATES * LARGE], expected[LARGE], one[LARGE], qdot[LARGE];
     static const double t[STATES];
     unsigned char failed[STATES];
-    lw_compiled *c = compiled(model, desc_of(lanes, false));
+    lw_compiled *c = compiled(model, desc);
     lw_dynamics *dynamics = NULL;
     const int nq = lw_model_tree_nq(model), nv = lw_model_tree_nv(model);
     uint64_t seed = 9;
-    assert_int_equal(lanes, lw_compiled_about(c).lanes);
+    assert_int_equal(desc.lanes, lw_compiled_about(c).lanes);
     assert_int_equal(nq, lw_compiled_about(c).nq);
     assert_true(nq <= LARGE);
     OK(lw_dynamics_create(model, NULL, &dynamics, NULL));
@@ -45,9 +45,9 @@ static void agrees_with_the_library_and_itself_in_any_lanes(void **state)
     skip_without_compiler();
     new_cache("numbers");
     static const char ur5[] = "examples/models/ur5.urdf";
-    expect_numbers(four_bar(), "four-bar", 1);
-    expect_numbers(four_bar(), "four-bar", 4);
-    expect_numbers(read_model(ur5, LW_BASE_AUTO), ur5, 8);
+    expect_numbers(four_bar(), "four-bar", desc_of(1, false));
+    expect_numbers(four_bar(), "four-bar", desc_of(4, false));
+    expect_numbers(read_model(ur5, LW_BASE_AUTO), ur5, desc_of(8, false));
 }
 
 // Long enough that equal parts are generated once.
@@ -92,10 +92,10 @@ static void models_with_equal_parts_agree_in_any_lanes(void **state)
     (void)state;
     skip_without_compiler();
     new_cache("large");
-    expect_numbers(lwt_yaml(chain), "chain", 4);
-    expect_numbers(lwt_yaml(row), "row of four-bars", 8);
-    expect_numbers(lwt_yaml(ladder), "ladder", 4);
-    expect_numbers(uneven_tree(), "uneven tree", 4);
+    expect_numbers(lwt_yaml(chain), "chain", quick_desc_of(4, false));
+    expect_numbers(lwt_yaml(row), "row of four-bars", quick_desc_of(8, false));
+    expect_numbers(lwt_yaml(ladder), "ladder", quick_desc_of(4, false));
+    expect_numbers(uneven_tree(), "uneven tree", quick_desc_of(4, false));
 }
 
 // Joints of several kinds with other inertias, axes and places in each.
@@ -113,7 +113,7 @@ static void models_of_unequal_parts_agree_in_any_lanes(void **state)
     new_cache("unequal");
     lw_model *model = random_tree(3, 48);
     assert_true(lw_model_tree_nv(model) > LW_CODEGEN_MAX_SPEEDS);
-    expect_numbers(model, "random tree", 4);
+    expect_numbers(model, "random tree", quick_desc_of(4, false));
 }
 
 // Rates of states, one by one.
@@ -126,12 +126,13 @@ static void evaluate(const lw_compiled *c, int nq, int nv, const double *q, cons
 }
 
 // Equal parts of one state are evaluated in lanes, of which there are none in code for one lane.
-static void expect_bits_without_lanes(lw_model *model, const char *what, int lanes)
+static void expect_bits_without_lanes(lw_model *model, const char *what, lw_compiled_desc desc)
 {
     static double q[STATES * LARGE], v[STATES * LARGE], a[2][STATES * LARGE];
     const int nq = lw_model_tree_nq(model), nv = lw_model_tree_nv(model);
-    lw_compiled *one = compiled(model, desc_of(1, true)),
-                *c = compiled(model, desc_of(lanes, true));
+    lw_compiled *c = compiled(model, desc);
+    desc.lanes = 1;
+    lw_compiled *one = compiled(model, desc);
     states(one, model, STATES, q, v);
     evaluate(one, nq, nv, q, v, a[0]);
     evaluate(c, nq, nv, q, v, a[1]);
@@ -149,11 +150,12 @@ static void lanes_of_one_state_have_the_bits_of_each_part_alone(void **state)
     (void)state;
     skip_without_compiler();
     new_cache("packs");
-    expect_bits_without_lanes(lwt_yaml(long_row), "row of four-bars", 8);
-    expect_bits_without_lanes(lwt_yaml(ladder), "ladder", 4);
-    expect_bits_without_lanes(uneven_tree(), "uneven tree", 8);
-    expect_bits_without_lanes(read_model("examples/models/ur5.urdf", LW_BASE_AUTO), "UR5", 8);
-    expect_bits_without_lanes(four_bar(), "four-bar", 4);
+    expect_bits_without_lanes(lwt_yaml(long_row), "row of four-bars", quick_desc_of(8, true));
+    expect_bits_without_lanes(lwt_yaml(ladder), "ladder", desc_of(4, true));
+    expect_bits_without_lanes(uneven_tree(), "uneven tree", quick_desc_of(8, true));
+    expect_bits_without_lanes(read_model("examples/models/ur5.urdf", LW_BASE_AUTO), "UR5",
+                              quick_desc_of(8, true));
+    expect_bits_without_lanes(four_bar(), "four-bar", desc_of(4, true));
 }
 
 // The text for one state has functions of vectors where equal parts do not depend on each other.
@@ -295,7 +297,7 @@ static void the_number_names_the_dependent_speed(void **state)
         char text[200];
         snprintf(text, sizeof text, four_bars, n);
         lw_model *model = lwt_yaml(text);
-        lw_compiled *c = compiled(model, desc_of(lanes[k], false));
+        lw_compiled *c = compiled(model, quick_desc_of(lanes[k], false));
         numbers_of_failures(model, n, c->calls, number);
         for (int i = 0; i < n; i++) {
             int iq, iv, one;
