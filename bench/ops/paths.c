@@ -1,8 +1,10 @@
 // paths.c -- benchmark: long paths of hinges, divide and conquer in segments against the recursions.
 //
 // usage: bench_paths [THREADS]                          hdca and dca on 1 and THREADS threads (default 2), momenta, aba
-//        bench_paths FORMULATION N LANES TIMES [SHAPE]  TIMES evaluations, for valgrind --tool=callgrind: instructions
-//                                                       of one are the difference of two calls
+//        bench_paths FORMULATION[:row] N LANES TIMES [SHAPE]
+//                                                       TIMES evaluations, or rows of results with all reactions, for
+//                                                       valgrind --tool=callgrind: instructions of one are the
+//                                                       difference of two calls
 //
 // Shapes of about n bodies:  random, square  a path with axes at random, and at right angles as most machines have them
 //                            driven, mounts, wrenches  a random path whose first, middle and last hinge are driven or

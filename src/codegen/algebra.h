@@ -53,7 +53,7 @@ void lwi_add(lwi_codegen_graph *g, int n, val *a, const val *b);
 /** c = a - b */
 void lwi_difference(lwi_codegen_graph *g, val c[3], const val a[3], const val b[3]);
 val lwi_codegen_dot(lwi_codegen_graph *g, int n, const val *a, const val *b);
-/** The sum of values of several parts of the mechanism: a part of its own, so that equal ones stay so (repeat.h). */
+/** The sum of values of several parts of the mechanism: a separate part, so that equal ones stay so (repeat.h). */
 val lwi_codegen_sum(lwi_codegen_graph *g, int n, const val *a);
 /** c = a x b */
 void lwi_cross(lwi_codegen_graph *g, val c[3], const val a[3], const val b[3]);

@@ -110,8 +110,8 @@ typedef struct plan {
     char key[LWI_SHA256_SIZE], path[LWI_CACHE_PATH];
 } plan;
 
-// Seconds of a compiler: its start, its reading of the text, and the functions.  Of twenty texts, small and large, on a slow
-// processor, it took between a third and nearly all of this.
+// Seconds of a compiler: its start, its reading of the text, and the functions.  For twenty generated files, small
+// and large, on a slow processor, it took between a third and nearly all of this.
 static double predict(const plan *p)
 {
     double seconds = 0.2 + p->all.generated.seconds;

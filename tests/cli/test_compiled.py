@@ -183,8 +183,8 @@ class Compiled(Program):
             for x, y in zip(a, b):
                 self.assertAlmostEqual(x, y, delta=1e-5 if arguments else 1e-6)  # bdf adds up more errors
 
-    def test_auto_looks_for_what_was_compiled_where_a_sweep_is_long(self):
-        """A compiler that cannot be called is seen where text is generated and looked for, and there alone."""
+    def test_auto_searches_the_cache_where_a_sweep_is_long(self):
+        """A compiler that cannot be called is noticed where text is generated and the cache searched, and there alone."""
         self.environment["CC"] = "/nonexistent"
         model = self.write("pushed.yaml", PUSHED)
         for runs, expected in ((3, 0), (5000, 1)):

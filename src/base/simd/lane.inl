@@ -22,8 +22,6 @@
 typedef double real;
 typedef double stored;
 typedef int64_t mask;
-// eight consecutive numbers of any alignment; products and sums of these are not fused
-typedef double row8 __attribute__((vector_size(64), may_alias, aligned(8)));
 #else
 typedef double real __attribute__((vector_size(8 * WIDTH)));
 typedef double stored __attribute__((vector_size(8 * WIDTH), may_alias)); // the same in a block

@@ -22,7 +22,7 @@ static INLINE void VARIANT(segment_hinge)(const lwi_k_screw *k, int kl, const lw
     const real r[3] = {K(k->a), ZERO, K(k->shift)};
     VARIANT(lean_moving)(k, kl, shape, at);
     VARIANT(displace)(at, r, shape & LWI_K_APART, false, shape & LWI_K_ALONG);
-    VARIANT(spin_moving)(pose, l, at);
+    VARIANT(rotate_moving)(pose, l, at);
 }
 
 // The motion of the tip where the base has no acceleration, into e; p into L.

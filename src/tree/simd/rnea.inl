@@ -41,7 +41,7 @@ static INLINE void VARIANT(displace)(MOVING *at, const real r[3], bool r0, bool 
     }
 }
 
-// Turns by alpha.
+// Rotates by alpha.
 static INLINE void VARIANT(lean_moving)(const lwi_k_screw *k, int kl, int shape, MOVING *at)
 {
     if ((shape & LWI_K_AXIS) == LWI_K_OBLIQUE) {
@@ -79,8 +79,8 @@ static INLINE void VARIANT(turn_moving)(const lwi_k_pose *pose, int l, MOVING *a
     TURN_BACK_Y(theta, at->A[3], at->A[4]);
 }
 
-// Turns by theta, with the joint's velocity and acceleration.
-static INLINE void VARIANT(spin_moving)(const lwi_k_pose *pose, int l, MOVING *at)
+// Rotates by theta, with the joint's velocity and acceleration.
+static INLINE void VARIANT(rotate_moving)(const lwi_k_pose *pose, int l, MOVING *at)
 {
     const real v = AT(pose->v);
     VARIANT(turn_moving)(pose, l, at);
@@ -94,7 +94,7 @@ static INLINE void VARIANT(hinge_moves)(const lwi_k_screw *k, int kl, const lwi_
                                         int shape, bool realigned, MOVING *at)
 {
     VARIANT(carry_moving)(k, kl, K(k->shift), shape, realigned, at);
-    VARIANT(spin_moving)(pose, l, at);
+    VARIANT(rotate_moving)(pose, l, at);
 }
 
 static inline void VARIANT(root_moves)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose, int l,

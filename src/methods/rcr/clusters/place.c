@@ -331,7 +331,7 @@ static void repeat_indices(int n, int32_t (*a)[LWI_LANES])
         for (int l = 1; l < LWI_LANES; l++) a[i][l] = a[i][0];
 }
 
-// Lanes without a cluster of their own have the first one.
+// Lanes without a cluster repeat the first one.
 static void repeat_first_lane(const lwi_cluster_block *b)
 {
     const lwi_cluster_shape *s = b->shape;
