@@ -35,6 +35,7 @@ static lw_status check_cancel(lw_sim *sim)
 static lw_status rates(void *user, double t, const double *x, double *xdot)
 {
     lw_sim *sim = user;
+    sim->unexplained = false;
     TRY(check_cancel(sim));
     TRY(lwi_sim_call_back(sim, t, x));
     lwi_ranks *ranks = sim->shared.ranks;
@@ -44,7 +45,7 @@ static lw_status rates(void *user, double t, const double *x, double *xdot)
     if (ranks && ranks->failed)
         return lwi_fail(&sim->work->error, LW_ERR_IO, "a message between processes is lost");
     if (status == LW_ERR_NOT_FINITE)
-        sim->named = lwi_name_functions(sim->work, t, x, sim->inputs, &sim->snapshot);
+        sim->unexplained = !lwi_name_functions(sim->work, t, x, sim->inputs, &sim->snapshot);
     if (sim->crossing.margin_wanted && status == LW_OK) lwi_sim_note_margin(sim, t, x);
     return status;
 }

@@ -275,8 +275,8 @@ struct lw_sim {
     double *kept_step;
     lwi_events events;
     lwi_triggers triggers;
-    bool named;   ///< functions, as the reason of rates that are not finite
-    int recorded; ///< 1 + the event of which the next observation is the row; 0: none
+    bool unexplained; ///< the last rates are not finite, and no function is the reason
+    int recorded;     ///< 1 + the event of which the next observation is the row; 0: none
     lwi_impacts impacts;
     lwi_projection projection;
     lwi_monitor monitor; ///< of singular positions

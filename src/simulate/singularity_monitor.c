@@ -759,18 +759,20 @@ static bool explain_momenta(lw_sim *sim, lw_status status)
     return true;
 }
 
-// Equal steps that are too long for momenta: their errors move light rods fast.  No function is the reason.
+// Equal steps that are too long for momenta: their errors move light rods fast.  Neither a function nor a callback is the
+// reason.
 static bool explain_divergence(lw_sim *sim, lw_status status)
 {
     const bool equal = !lwi_integrator_find(sim->options.integrator)->adaptive;
-    if (status != LW_ERR_NOT_FINITE || !equal || sim->named ||
+    if (status != LW_ERR_NOT_FINITE || !equal || !sim->unexplained ||
         !lwi_layout_has(&sim->work->layout, LWI_MOMENTUM))
         return false;
-    lwi_fail(&sim->error, status,
-             "integration stops at t = %.10g: the momenta diverge, as steps of %.3g s are too long "
-             "for them (long chains, very different masses); try a shorter step, or a formulation "
-             "with speeds as state, which takes longer ones: %s",
-             sim->t, sim->options.step, lwi_state_of_speeds(sim->model));
+    lwi_fail(
+        &sim->error, status,
+        "integration stops at t = %.10g: %.200s; where loads are moderate the momenta diverge, "
+        "as steps of %.3g s are too long for them (long chains, very different masses): try a "
+        "shorter step, or a formulation with speeds as state, which takes longer ones: %s",
+        sim->t, sim->work->error.text, sim->options.step, lwi_state_of_speeds(sim->model));
     return true;
 }
 

@@ -17,7 +17,7 @@
 // axes and of decimal files.
 #define INERTIA_PIVOT 1e-12
 
-// Inverse of a symmetric positive definite matrix, xx yy zz xy xz yz; false: it is not positive definite.
+// L with J = L L' of a symmetric matrix, xx yy zz xy xz yz; false: it is not positive definite.
 static bool factor(const double J[6], double L[9])
 {
     const double trace = J[0] + J[1] + J[2];
@@ -25,6 +25,7 @@ static bool factor(const double J[6], double L[9])
     return trace > 0 && lwi_cholesky(3, L, INERTIA_PIVOT * trace) < 0;
 }
 
+// Its inverse.
 static bool invert(const double J[6], double inverse[6])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};

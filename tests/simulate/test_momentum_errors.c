@@ -154,8 +154,9 @@ static void diverging_momenta_are_the_reason(void **state)
         lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error), &error);
         const lw_status status = lw_sim_run(sim, LW_OBSERVE_POSE, NULL, NULL, NULL, NULL);
         assert_int_equal(status, i < 2 ? LW_ERR_NOT_FINITE : LW_OK);
-        if (i < 2 && !strstr(lw_sim_error(sim)->text,
-                             "the momenta diverge, as steps of 0.0001 s are too long for them"))
+        const char *text = lw_sim_error(sim)->text;
+        if (i < 2 && (!strstr(text, "is not a finite number") ||
+                      !strstr(text, "the momenta diverge, as steps of 0.0001 s are too long")))
             fail_msg("%s", lw_sim_error(sim)->text);
         lw_sim_destroy(sim);
         lw_model_destroy(model);
