@@ -23,6 +23,7 @@
 #define BALANCED 1e-7   // displacement that the force on a mode would still cause
 #define CONVERGED 1e-12 // steps of this size are round-off
 #define RANK 1e-10      // of K, scaled by its diagonal
+#define LOST 1e-4       // largest error of an eigenvalue far from the equilibrium, relative
 #define PUSH 0.02       // off an unstable equilibrium [rad, lengths]
 // A force below this part of those that begin the search, or of the weight of all bodies, is no force.
 #define NO_FORCE 1e-9
@@ -139,8 +140,8 @@ static void to_metric(search *s, double *X)
 
 static void find_noise(search *s);
 
-// Eigenvalues k and vectors U of sym K in the metric of M_r, and g = U' L^-1 r.
-static lw_status decompose(search *s, lw_error *error)
+// L with M_r = L L'.
+static lw_status factor_metric(search *s, lw_error *error)
 {
     const int f = s->state.manifold.f;
     const size_t F = (size_t)f;
@@ -154,10 +155,41 @@ static lw_status decompose(search *s, lw_error *error)
         return lwi_fail(error, LW_ERR_SINGULAR,
                         "no mass or inertia moves with the independent coordinate %s", name);
     }
+    return LW_OK;
+}
+
+// C := L^-1 sym K L'^-1.
+static void take_stiffness(search *s)
+{
+    const size_t F = (size_t)s->state.manifold.f;
     for (size_t i = 0; i < F; i++)
         for (size_t j = 0; j < F; j++) s->C[i * F + j] = (s->K[i * F + j] + s->K[j * F + i]) / 2;
     to_metric(s, s->C);
-    lwi_eigen_symmetric(f, s->C, s->k, s->U);
+}
+
+// Eigenvalues by the fast method; false: round-off of the largest may be more than a part of the smallest.
+static bool decompose_fast(search *s)
+{
+    const int f = s->state.manifold.f;
+    double smallest = INFINITY, largest = 0;
+    take_stiffness(s);
+    if (!lwi_eigen_symmetric_ql(f, s->C, s->k, s->U, s->scratch)) return false;
+    for (int i = 0; i < f; i++) {
+        smallest = fmin(smallest, fabs(s->k[i]));
+        largest = fmax(largest, fabs(s->k[i]));
+    }
+    return LOST * smallest > f * DBL_EPSILON * largest;
+}
+
+// Eigenvalues k and vectors U of sym K in the metric of M_r, and g = U' L^-1 r.
+static void decompose(search *s, bool fast)
+{
+    const int f = s->state.manifold.f;
+    const size_t F = (size_t)f;
+    if (!fast || !decompose_fast(s)) {
+        take_stiffness(s);
+        lwi_eigen_symmetric(f, s->C, s->k, s->U);
+    }
     memcpy(s->r, s->state.force, F * sizeof *s->r);
     lwi_lower_solve(f, s->L, s->r);
     for (size_t i = 0; i < F; i++) {
@@ -165,7 +197,6 @@ static lw_status decompose(search *s, lw_error *error)
         for (size_t j = 0; j < F; j++) s->g[i] += s->U[i * F + j] * s->r[j];
     }
     find_noise(s);
-    return LW_OK;
 }
 
 // --------------------------------------------------------------------------------------------- steps
@@ -174,13 +205,9 @@ static lw_status decompose(search *s, lw_error *error)
 static double size_of(const search *s, const double *y)
 {
     const lwi_manifold *m = &s->state.manifold;
-    double maximum = 0;
-    for (int i = 0; i < m->n; i++) {
-        double sum = 0;
-        for (int k = 0; k < m->f; k++)
-            sum += s->state.B[(size_t)k * (size_t)m->n + (size_t)i] * y[k];
-        maximum = fmax(maximum, fabs(sum) / lwi_manifold_unit(m, i));
-    }
+    double maximum = 0, *const sum = s->state.increment;
+    lwi_analysis_increment(&s->state, y);
+    for (int i = 0; i < m->n; i++) maximum = fmax(maximum, fabs(sum[i]) / lwi_manifold_unit(m, i));
     return maximum;
 }
 
@@ -194,17 +221,17 @@ static void from_modes(search *s, const double *c, double *y)
     lwi_lower_tsolve((int)F, s->L, y);
 }
 
-static void unit_mode(search *s, int i, double *c, double *y)
+static void unit_mode(search *s, int i, double *y)
 {
-    memset(c, 0, (size_t)s->state.manifold.f * sizeof *c);
-    c[i] = 1;
-    from_modes(s, c, y);
+    const size_t F = (size_t)s->state.manifold.f;
+    memcpy(y, s->U + (size_t)i * F, F * sizeof *y);
+    lwi_lower_tsolve((int)F, s->L, y);
 }
 
 static void find_noise(search *s)
 {
     for (int i = 0; i < s->state.manifold.f; i++) {
-        unit_mode(s, i, s->scratch, s->y);
+        unit_mode(s, i, s->y);
         s->noise[i] = lwi_analysis_noise(s->state.manifold.f, s->K, s->y, s->unit,
                                          lwi_analysis_weight(s->model));
     }
@@ -216,9 +243,9 @@ static bool is_soft(const search *s, int i)
 }
 
 // Displacement of modal amplitude 1 of mode i, in units.
-static double size_of_mode(search *s, int i, double *c, double *y)
+static double size_of_mode(search *s, int i, double *y)
 {
-    unit_mode(s, i, c, y);
+    unit_mode(s, i, y);
     return size_of(s, y);
 }
 
@@ -232,7 +259,7 @@ static void modal_step(search *s, double *y)
         const bool soft = is_soft(s, i);
         double amplitude = s->g[i] / (soft ? (s->noise[i] > 0 ? s->noise[i] : 1) : k);
         if (soft && fabs(s->g[i]) <= NO_FORCE * s->weight) amplitude = 0;
-        const double size = fabs(amplitude) * size_of_mode(s, i, s->scratch, y);
+        const double size = fabs(amplitude) * size_of_mode(s, i, y);
         s->middle[i] = size > LONGEST ? amplitude * LONGEST / size : amplitude;
     }
     from_modes(s, s->middle, y);
@@ -266,7 +293,7 @@ static bool is_balanced(search *s, double *y)
     for (int i = 0; i < s->state.manifold.f; i++) {
         if (is_soft(s, i) && fabs(s->g[i]) > NO_FORCE * s->weight) return false;
         if (is_soft(s, i)) continue;
-        if (fabs(s->g[i] / s->k[i]) * size_of_mode(s, i, s->scratch, y) > BALANCED) return false;
+        if (fabs(s->g[i] / s->k[i]) * size_of_mode(s, i, y) > BALANCED) return false;
     }
     return true;
 }
@@ -378,7 +405,8 @@ static lw_status iterate(search *s, bool *found, lw_error *error)
     double *const y = LWI_PUSH(&s->arena, double, f);
     if (!y) return no_memory(error);
     TRY(stiffness(s, error));
-    TRY(decompose(s, error));
+    TRY(factor_metric(s, error));
+    decompose(s, true);
     double norm = 0;
     for (int i = 0; i < f; i++) norm += s->g[i] * s->g[i];
     s->weight = fmax(s->weight, sqrt(norm));
@@ -387,6 +415,7 @@ static lw_status iterate(search *s, bool *found, lw_error *error)
     bool checked = !s->desc->any;
     s->step = size_of(s, y);
     if (s->step < NEAR) {
+        decompose(s, false);
         newton_step(s, y);
         s->step = size_of(s, y);
         checked = false;

@@ -136,12 +136,13 @@ static lw_status exact_rows(variation *w, lwi_reduced *reduced, lwi_arena *arena
            *by_u = LWI_PUSH(arena, double, f *p), *column = LWI_PUSH(arena, double, f);
     if (!by_y || !by_z || !by_u || !column) return no_memory(error);
     TRY(lwi_reduced_derivatives(reduced, linear->acceleration, by_y, by_z, by_u, error));
+    TRY(lwi_manifold_factor_mass(&w->state->manifold, error));
     for (size_t k = 0; k < 2 * f + p; k++) {
         for (size_t r = 0; r < f; r++)
             column[r] = k < f       ? by_y[r * f + k]
                         : k < 2 * f ? by_z[r * f + k - f]
                                     : by_u[r * p + k - 2 * f];
-        TRY(lwi_manifold_accelerations(&w->state->manifold, column, error));
+        lwi_manifold_accelerations(&w->state->manifold, column);
         put_column(linear, k, column);
     }
     return LW_OK;

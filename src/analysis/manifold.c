@@ -473,6 +473,13 @@ void lwi_manifold_speeds(lwi_manifold *s, const double *q, const double *z, doub
 static void reduce_mass(lwi_manifold *s)
 {
     const size_t n = (size_t)s->n, f = (size_t)s->f;
+    if (f == n) { // B is a permutation
+        for (size_t k = 0; k < f; k++)
+            for (size_t l = 0; l < f; l++)
+                s->reduced[k * f + l] =
+                    s->M[(size_t)s->independent[k] * n + (size_t)s->independent[l]];
+        return;
+    }
     for (size_t k = 0; k < f; k++) {
         for (size_t i = 0; i < n; i++) s->step[i] = lwi_dot(s->n, s->M + i * n, s->B + k * n);
         for (size_t l = 0; l <= k; l++)
@@ -499,7 +506,7 @@ lw_status lwi_manifold_force(lwi_manifold *s, const double *q, const double *v, 
     return LW_OK;
 }
 
-lw_status lwi_manifold_accelerations(lwi_manifold *s, double *force, lw_error *error)
+lw_status lwi_manifold_factor_mass(lwi_manifold *s, lw_error *error)
 {
     const size_t f = (size_t)s->f;
     memcpy(s->factor, s->reduced, f * f * sizeof *s->factor);
@@ -512,9 +519,13 @@ lw_status lwi_manifold_accelerations(lwi_manifold *s, double *force, lw_error *e
         return lwi_fail(error, LW_ERR_SINGULAR,
                         "no mass or inertia moves with the independent coordinate %s", name);
     }
+    return LW_OK;
+}
+
+void lwi_manifold_accelerations(const lwi_manifold *s, double *force)
+{
     lwi_lower_solve(s->f, s->factor, force);
     lwi_lower_tsolve(s->f, s->factor, force);
-    return LW_OK;
 }
 
 void lwi_manifold_name(const lwi_manifold *s, int k, bool rate, char *text, size_t size)

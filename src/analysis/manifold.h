@@ -74,8 +74,10 @@ void lwi_manifold_speeds(lwi_manifold *manifold, const double *q, const double *
 /** M_r and the reduced force  B'(S u - h - M d)  [f] at (q, v); after lwi_manifold_tangent at q. */
 lw_status lwi_manifold_force(lwi_manifold *manifold, const double *q, const double *v,
                              double *force, lw_error *error);
-/** zdot [f] at (q, v), from M_r and the force of lwi_manifold_force, in place. */
-lw_status lwi_manifold_accelerations(lwi_manifold *manifold, double *force, lw_error *error);
+/** The factor of M_r; after lwi_manifold_force. */
+lw_status lwi_manifold_factor_mass(lwi_manifold *manifold, lw_error *error);
+/** zdot [f] from the reduced force, in place; after lwi_manifold_factor_mass. */
+void lwi_manifold_accelerations(const lwi_manifold *manifold, double *force);
 /** The name of independent coordinate k: "JOINT.q0", of rotations and floating bases "JOINT.d0" with the number of
  *  the speed. */
 void lwi_manifold_name(const lwi_manifold *manifold, int k, bool rate, char *text, size_t size);

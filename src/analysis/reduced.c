@@ -128,12 +128,29 @@ static lw_status begin(lwi_reduced *r, const double *zdot, lw_error *error)
     return LW_OK;
 }
 
+// `reduce` where all coordinates are independent, as in trees: B is a permutation, P and dd are zero.
+static void reduce_tree(lwi_reduced *r, const double *dq, const double *dv, int k, int columns,
+                        double *out)
+{
+    const lwi_manifold *m = &r->state->manifold;
+    const size_t n = (size_t)m->n;
+    const double *by = dq ? r->by_q : r->by_v; // of inputs neither
+    for (size_t i = 0; (dq || dv) && i < n; i++)
+        r->force[i] -= by[i * n + (size_t)m->independent[k]];
+    for (int j = 0; j < m->f; j++)
+        out[(size_t)j * (size_t)columns + (size_t)k] = r->force[m->independent[j]];
+}
+
 // Column k of `out` [f][columns]: -B'(by_q dq + by_v dv + M dd - dQ), dQ in r->force.
 static void reduce(lwi_reduced *r, const double *dq, const double *dv, int k, int columns,
                    double *out)
 {
     const lwi_manifold *m = &r->state->manifold;
     const size_t n = (size_t)m->n;
+    if (m->f == m->n) {
+        reduce_tree(r, dq, dv, k, columns, out);
+        return;
+    }
     for (int i = 0; dv && i < m->m; i++) {
         const size_t row = (size_t)i * n;
         r->rhs[i] = lwi_dot(m->n, r->d.rows.second_by_v + row, dv) +

@@ -91,14 +91,24 @@ void lwi_analysis_state_destroy(lwi_analysis_state *s)
     lwi_manifold_destroy(&s->manifold);
 }
 
+void lwi_analysis_increment(const lwi_analysis_state *s, const double *y)
+{
+    const lwi_manifold *m = &s->manifold;
+    const size_t n = (size_t)m->n;
+    memset(s->increment, 0, n * sizeof *s->increment);
+    if (m->f == m->n) { // B is a permutation
+        for (int k = 0; k < m->f; k++) s->increment[m->independent[k]] = y[k];
+        return;
+    }
+    for (int k = 0; k < m->f; k++)
+        for (size_t i = 0; i < n; i++) s->increment[i] += y[k] * s->B[(size_t)k * n + i];
+}
+
 lw_status lwi_analysis_neighbour(lwi_analysis_state *s, const double *y, const double *z,
                                  lw_error *error)
 {
     lwi_manifold *m = &s->manifold;
-    memset(s->increment, 0, (size_t)m->n * sizeof *s->increment);
-    for (int k = 0; k < m->f; k++)
-        for (int i = 0; i < m->n; i++)
-            s->increment[i] += y[k] * s->B[(size_t)k * (size_t)m->n + (size_t)i];
+    lwi_analysis_increment(s, y);
     memcpy(s->near_q, s->q, (size_t)m->model->tree_nq * sizeof *s->q);
     lwi_manifold_move(m, s->near_q, s->increment);
     TRY(lwi_manifold_close(m, s->near_q, error));
@@ -113,7 +123,10 @@ lw_status lwi_analysis_near(lwi_analysis_state *s, const double *y, const double
     lwi_manifold *m = &s->manifold;
     TRY(lwi_analysis_neighbour(s, y, z, error));
     TRY(lwi_manifold_force(m, s->near_q, s->near_v, out, error));
-    return forces ? LW_OK : lwi_manifold_accelerations(m, out, error);
+    if (forces) return LW_OK;
+    TRY(lwi_manifold_factor_mass(m, error));
+    lwi_manifold_accelerations(m, out);
+    return LW_OK;
 }
 
 // The derivative by differences of order six, and by how much of the largest those of order four differ.

@@ -27,6 +27,8 @@ int lwi_analysis_signals(const lw_model *model, int *index);
 /** Takes near_q, near_z as the state. */
 lw_status lwi_analysis_state_take(lwi_analysis_state *state, lw_error *error);
 
+/** increment := B y, displacements of the tree. */
+void lwi_analysis_increment(const lwi_analysis_state *state, const double *y);
 /** near_q, near_v := a neighbour: q moved by B y, the independent speeds z. */
 lw_status lwi_analysis_neighbour(lwi_analysis_state *state, const double *y, const double *z,
                                  lw_error *error);

@@ -1,6 +1,8 @@
-// eigen.c -- Jacobi's method, the QR algorithm and inverse iteration, each in its plain form: the matrices of
+// eigen.c -- Jacobi's method, the QL and QR algorithms and inverse iteration, each in its plain form: the matrices of
 // analyses have as many rows as a mechanism has degrees of freedom.
 #include "base/eigen.h"
+
+#include "base/linear.h"
 
 #include <float.h>
 #include <math.h>
@@ -10,6 +12,7 @@
 // ------------------------------------------------------------------------------- symmetric matrices
 
 enum { JACOBI_SWEEPS = 60 }; // 6 to 10 are enough for any matrix of doubles
+enum { QR_STEPS = 60 };      // for one eigenvalue, also of QL; 2 to 4 in general
 
 // The rotation of rows and columns p, q that makes A[p][q] zero, applied to A and to the vectors.
 static void rotate(int n, double *A, double *V, int p, int q)
@@ -82,6 +85,136 @@ void lwi_eigen_symmetric(int n, double *A, double *w, double *V)
     sort_rising(n, w, V);
 }
 
+// v with (1 - v v') x = +-|x| e_0; false: x is zero behind its first entry.
+static bool reflection(int count, double *x)
+{
+    double maximum = 0, sum = 0;
+    for (int i = 0; i < count; i++) maximum = fmax(maximum, fabs(x[i]));
+    double behind = 0;
+    for (int i = 1; i < count; i++) behind = fmax(behind, fabs(x[i]));
+    if (behind == 0) return false;
+    for (int i = 0; i < count; i++) x[i] /= maximum, sum += x[i] * x[i];
+    const double norm = sqrt(sum);
+    x[0] += x[0] < 0 ? -norm : norm;
+    const double scale = 1 / sqrt(norm * fabs(x[0])); // v'v = 2
+    for (int i = 0; i < count; i++) x[i] *= scale;
+    return true;
+}
+
+static void reflect_columns(int n, double *A, int first, int count, int rows, const double *v)
+{
+    for (int i = 0; i < rows; i++) {
+        double *const row = A + (size_t)i * (size_t)n + first;
+        double sum = 0;
+        for (int k = 0; k < count; k++) sum += v[k] * row[k];
+        for (int k = 0; k < count; k++) row[k] -= sum * v[k];
+    }
+}
+
+// A := P A P with the reflection P = 1 - v v' of the last `count` rows and columns of a symmetric matrix; p [count] scratch.
+static void reflect_both(int n, double *A, int count, const double *v, double *p)
+{
+    const size_t N = (size_t)n, first = (size_t)(n - count);
+    double half = 0;
+    for (int i = 0; i < count; i++) {
+        const double *row = A + (first + (size_t)i) * N + first;
+        p[i] = lwi_dot(count, row, v);
+        half += v[i] * p[i] / 2;
+    }
+    for (int i = 0; i < count; i++) p[i] -= half * v[i];
+    for (int i = 0; i < count; i++) {
+        double *const row = A + (first + (size_t)i) * N + first;
+        for (int j = 0; j < count; j++) row[j] -= v[i] * p[j] + p[i] * v[j];
+    }
+}
+
+// d, e := diagonal of T = V A V', and what is beside it: e[i] between i and i + 1; V is orthogonal.  A is destroyed.
+static void to_tridiagonal(int n, double *A, double *d, double *e, double *V)
+{
+    const size_t N = (size_t)n;
+    for (int k = 0; k + 2 < n; k++) { // v is kept in the row k of A, if its first entry is not zero
+        const int count = n - k - 1;
+        double *const v = A + (size_t)k * N + (size_t)k + 1;
+        double beside = *v;
+        if (reflection(count, v)) {
+            double sum = 0;
+            for (int i = 0; i < count; i++) sum += v[i] * A[(size_t)(k + 1 + i) * N + (size_t)k];
+            beside -= sum * v[0];
+            reflect_both(n, A, count, v, d);
+        } else {
+            v[0] = 0;
+        }
+        e[k] = beside;
+    }
+    if (n > 1) e[n - 2] = A[N * N - 2];
+    memset(V, 0, N * N * sizeof *V);
+    for (size_t i = 0; i < N; i++) d[i] = A[i * N + i], V[i * N + i] = 1;
+    for (int k = n - 3; k >= 0; k--) {
+        const double *v = A + (size_t)k * N + (size_t)k + 1;
+        if (v[0] != 0) reflect_columns(n, V + (size_t)(k + 1) * N, k + 1, n - k - 1, n - k - 1, v);
+    }
+}
+
+static void rotate_rows(int n, double *a, double *b, double c, double s)
+{
+    for (int k = 0; k < n; k++) {
+        const double x = a[k], y = b[k];
+        a[k] = c * x - s * y;
+        b[k] = s * x + c * y;
+    }
+}
+
+// One QL step with the shift of the first entries on rows and columns low ... high of T; V as T.
+static void ql_step(int n, double *d, double *e, int low, int high, double *V)
+{
+    const double ratio = (d[low + 1] - d[low]) / (2 * e[low]);
+    double g = d[high] - d[low] + e[low] / (ratio + copysign(hypot(ratio, 1), ratio));
+    double s = 1, c = 1, p = 0;
+    for (int i = high - 1; i >= low; i--) {
+        const double f = s * e[i], b = c * e[i], r = hypot(f, g);
+        e[i + 1] = r;
+        if (r == 0) { // T has fallen apart
+            d[i + 1] -= p;
+            e[high] = 0;
+            return;
+        }
+        s = f / r, c = g / r;
+        g = d[i + 1] - p;
+        const double q = (d[i] - g) * s + 2 * c * b;
+        p = s * q;
+        d[i + 1] = g + p;
+        g = c * q - b;
+        rotate_rows(n, V + (size_t)i * (size_t)n, V + (size_t)(i + 1) * (size_t)n, c, s);
+    }
+    d[low] -= p;
+    e[low] = g;
+    e[high] = 0;
+}
+
+bool lwi_eigen_symmetric_ql(int n, double *A, double *w, double *V, double *scratch)
+{
+    const size_t N = (size_t)n;
+    double *const e = scratch;
+    for (size_t i = 0; i < N * N; i++)
+        if (!isfinite(A[i])) return false;
+    if (n == 0) return true;
+    to_tridiagonal(n, A, w, e, V);
+    e[n - 1] = 0;
+    for (int low = 0, step = 0; low < n;) {
+        int high = low; // the block low ... high has no small entry beside its diagonal
+        while (high < n - 1 && fabs(e[high]) > DBL_EPSILON * (fabs(w[high]) + fabs(w[high + 1])))
+            high++;
+        if (high == low) {
+            low++, step = 0;
+            continue;
+        }
+        if (++step > QR_STEPS) return false;
+        ql_step(n, w, e, low, high, V);
+    }
+    sort_rising(n, w, V);
+    return true;
+}
+
 // ----------------------------------------------------------------------------------- any real matrix
 
 // Scales rows and columns by powers of two until their norms are alike: similar matrices, exactly.
@@ -116,32 +249,6 @@ static void reflect_rows(int n, double *A, int first, int count, int from, const
         for (int i = 0; i < count; i++)
             A[(size_t)(first + i) * (size_t)n + (size_t)j] -= sum * v[i];
     }
-}
-
-static void reflect_columns(int n, double *A, int first, int count, int rows, const double *v)
-{
-    for (int i = 0; i < rows; i++) {
-        double *const row = A + (size_t)i * (size_t)n + first;
-        double sum = 0;
-        for (int k = 0; k < count; k++) sum += v[k] * row[k];
-        for (int k = 0; k < count; k++) row[k] -= sum * v[k];
-    }
-}
-
-// v with (1 - v v') x = +-|x| e_0; false: x is zero behind its first entry.
-static bool reflection(int count, double *x)
-{
-    double maximum = 0, sum = 0;
-    for (int i = 0; i < count; i++) maximum = fmax(maximum, fabs(x[i]));
-    double behind = 0;
-    for (int i = 1; i < count; i++) behind = fmax(behind, fabs(x[i]));
-    if (behind == 0) return false;
-    for (int i = 0; i < count; i++) x[i] /= maximum, sum += x[i] * x[i];
-    const double norm = sqrt(sum);
-    x[0] += x[0] < 0 ? -norm : norm;
-    const double scale = 1 / sqrt(norm * fabs(x[0])); // v'v = 2
-    for (int i = 0; i < count; i++) x[i] *= scale;
-    return true;
 }
 
 static void hessenberg(int n, double *A, double *v)
@@ -194,8 +301,6 @@ static void francis(int n, double *H, int low, int high, double sum, double prod
     }
 #undef H_
 }
-
-enum { QR_STEPS = 60 }; // for one eigenvalue; 2 to 4 in general
 
 bool lwi_eigen_values(int n, double *A, double *re, double *im, double *scratch)
 {

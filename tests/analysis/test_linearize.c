@@ -156,7 +156,8 @@ static void test_reduced_derivatives(void **state)
             lwt_ok(lwi_manifold_tangent(&s.manifold, s.q, &error), &error);
             lwt_ok(lwi_manifold_force(&s.manifold, s.q, s.v, scratch, &error), &error);
             for (int i = 0; i < f; i++) column[i] = by[k / f][i * f + k % f];
-            lwt_ok(lwi_manifold_accelerations(&s.manifold, column, &error), &error);
+            lwt_ok(lwi_manifold_factor_mass(&s.manifold, &error), &error);
+            lwi_manifold_accelerations(&s.manifold, column);
             double size = 1e-3;
             for (int i = 0; i < f; i++) size = fmax(size, fabs(expected[i]) + fabs(zdot[i]));
             for (int i = 0; i < f; i++) {

@@ -76,29 +76,46 @@ static void test_difficult_matrices(void **state)
     assert_false(lwi_eigen_values(8, A, re, im, scratch));
 }
 
+// w and V of the symmetric matrix A.
+static void check_symmetric(int n, const double *A, const double *w, const double *V)
+{
+    const double none[MAX_SIZE] = {0};
+    for (int i = 0; i < n; i++) {
+        assert_true(i == 0 || w[i - 1] <= w[i]);
+        assert_true(residual(n, A, w[i], 0, V + i * n, none) <= 1e-14 * n * norm_of(n, A));
+        for (int j = 0; j <= i; j++) {
+            double dot = 0;
+            for (int k = 0; k < n; k++) dot += V[i * n + k] * V[j * n + k];
+            assert_true(fabs(dot - (i == j)) <= 1e-13);
+        }
+    }
+}
+
 static void test_symmetric_matrix(void **state)
 {
     (void)state;
     uint64_t seed = 2;
     for (int trial = 0; trial < 100; trial++) {
         double A[MAX_SIZE * MAX_SIZE], S[MAX_SIZE * MAX_SIZE], w[MAX_SIZE], V[MAX_SIZE * MAX_SIZE],
-            none[MAX_SIZE] = {0};
+            other[MAX_SIZE], scratch[MAX_SIZE];
         const int n = 1 + lwt_random_below(&seed, MAX_SIZE);
         for (int i = 0; i < n; i++)
-            for (int j = 0; j <= i; j++)
-                A[i * n + j] = A[j * n + i] =
-                    lwt_random(&seed, -1, 1) * pow(10, trial % 2 ? 0 : -0.2 * (i + j));
+            for (int j = 0; j <= i; j++) {
+                double a = lwt_random(&seed, -1, 1);
+                if (trial % 4 == 1) a *= pow(10, -0.2 * (i + j));
+                if (trial % 4 == 2 && lwt_random(&seed, 0, 1) < 0.8) a = 0; // sparse
+                if (trial % 4 == 3) a = i / 5 == j / 5; // five times the same, and zero
+                A[i * n + j] = A[j * n + i] = a;
+            }
         memcpy(S, A, (size_t)(n * n) * sizeof *A);
         lwi_eigen_symmetric(n, S, w, V);
-        for (int i = 0; i < n; i++) {
-            assert_true(i == 0 || w[i - 1] <= w[i]);
-            assert_true(residual(n, A, w[i], 0, V + i * n, none) <= 1e-14 * n * norm_of(n, A));
-            for (int j = 0; j <= i; j++) {
-                double dot = 0;
-                for (int k = 0; k < n; k++) dot += V[i * n + k] * V[j * n + k];
-                assert_true(fabs(dot - (i == j)) <= 1e-13);
-            }
-        }
+        check_symmetric(n, A, w, V);
+        memcpy(S, A, (size_t)(n * n) * sizeof *A);
+        assert_true(lwi_eigen_symmetric_ql(n, S, other, V, scratch));
+        check_symmetric(n, A, other, V);
+        for (int i = 0; i < n; i++) assert_true(fabs(other[i] - w[i]) <= 1e-14 * n * norm_of(n, A));
+        S[n * n - 1] = NAN;
+        assert_false(lwi_eigen_symmetric_ql(n, S, other, V, scratch));
     }
 }
 
