@@ -128,23 +128,23 @@ static void reflect_both(int n, double *A, int count, const double *v, double *p
     }
 }
 
-// d, e := diagonal of T = V A V', and what is beside it: e[i] between i and i + 1; V is orthogonal.  A is destroyed.
+// d, e := the diagonal of T = V A V', and its entries (i, i + 1); V is orthogonal.  A is destroyed.
 static void to_tridiagonal(int n, double *A, double *d, double *e, double *V)
 {
     const size_t N = (size_t)n;
     for (int k = 0; k + 2 < n; k++) { // v is kept in the row k of A, if its first entry is not zero
         const int count = n - k - 1;
         double *const v = A + (size_t)k * N + (size_t)k + 1;
-        double beside = *v;
+        double next = *v;
         if (reflection(count, v)) {
             double sum = 0;
             for (int i = 0; i < count; i++) sum += v[i] * A[(size_t)(k + 1 + i) * N + (size_t)k];
-            beside -= sum * v[0];
+            next -= sum * v[0];
             reflect_both(n, A, count, v, d);
         } else {
             v[0] = 0;
         }
-        e[k] = beside;
+        e[k] = next;
     }
     if (n > 1) e[n - 2] = A[N * N - 2];
     memset(V, 0, N * N * sizeof *V);
@@ -201,7 +201,7 @@ bool lwi_eigen_symmetric_ql(int n, double *A, double *w, double *V, double *scra
     to_tridiagonal(n, A, w, e, V);
     e[n - 1] = 0;
     for (int low = 0, step = 0; low < n;) {
-        int high = low; // the block low ... high has no small entry beside its diagonal
+        int high = low; // the block low ... high has no small entry next to its diagonal
         while (high < n - 1 && fabs(e[high]) > DBL_EPSILON * (fabs(w[high]) + fabs(w[high + 1])))
             high++;
         if (high == low) {
