@@ -187,12 +187,49 @@ static void test_rounded_loops(void **state)
     lw_model_destroy(model);
 }
 
+// Light bodies on stiff springs, on a heavy one on a soft spring: eigenvalues from 10 to 1e20, of which round-off of the largest
+// must not be in the others.
+static void test_light_bodies_on_stiff_springs(void **state)
+{
+    (void)state;
+    static const struct {
+        double mass, axis[2], stiffness;
+    } of[] = {{1e3, {0, 1}, 1e4}, {1e-6, {0.6, 0.8}, 1e14}, {1e-6, {0.8, 0.6}, 1e13}};
+    static const char *const name[] = {"a", "b", "c"};
+    lw_builder *b = lwt_builder();
+    lw_body last = lwt_ground;
+    double carried = 0;
+    lw_equilibrium report;
+    for (int i = 0; i < 3; i++) {
+        const lw_body next = lwt_rod(b, name[i], 0, 0, 1, 0, of[i].mass);
+        lwt_add(b, &(lw_joint_desc){.name = name[i],
+                                    .type = LW_JOINT_PRISMATIC,
+                                    .body1 = last,
+                                    .body2 = next,
+                                    .axis = {of[i].axis[0], of[i].axis[1], 0},
+                                    .coordinate[0].stiffness = of[i].stiffness});
+        last = next;
+    }
+    lw_model *model = lwt_model(b), *balanced = lwt_balance(model, false, &report);
+    assert_int_equal(report.stability, LW_STABLE);
+    for (int i = 2; i >= 0; i--) {
+        carried += of[i].mass;
+        const double expected = -carried * 9.81 * of[i].axis[1] / of[i].stiffness;
+        lwt_near(balanced->q0[i] / expected, 1, 1e-10);
+    }
+    lw_model_destroy(balanced);
+    lw_model_destroy(model);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_four_bar),        cmocka_unit_test(test_stable_and_unstable),
-        cmocka_unit_test(test_free_bodies),     cmocka_unit_test(test_random_mechanisms),
-        cmocka_unit_test(test_following_force), cmocka_unit_test(test_singular_position),
-        cmocka_unit_test(test_rounded_loops)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_four_bar),
+                                       cmocka_unit_test(test_stable_and_unstable),
+                                       cmocka_unit_test(test_free_bodies),
+                                       cmocka_unit_test(test_random_mechanisms),
+                                       cmocka_unit_test(test_following_force),
+                                       cmocka_unit_test(test_singular_position),
+                                       cmocka_unit_test(test_rounded_loops),
+                                       cmocka_unit_test(test_light_bodies_on_stiff_springs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
