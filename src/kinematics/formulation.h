@@ -181,10 +181,9 @@ enum {
     LWI_CUBIC = 1 << 12,       ///< factors one dense matrix, O(n^3) (LW_FORMULATION_CUBIC)
     LWI_HAS_THREADS = 1 << 13, ///< option `threads`
     LWI_HAS_RANKS = 1 << 14,   ///< several processes share an evaluation (lw_sim_desc.ranks)
-    LWI_TREE_STATE =
-        1
-        << 15 ///< without momenta the state is that of compiled rates: coordinates and speeds of the tree, the
-    ///< work, angles of joints that close loops (lwi_auxiliary_create), states of signals
+    /** Without momenta the state is that of compiled rates: coordinates and speeds of the tree, the work, angles of joints
+     *  that close loops (lwi_auxiliary_create), states of signals. */
+    LWI_TREE_STATE = 1 << 15
 };
 
 /** Evaluator of eight states side by side (tree/batch_evaluator.h). */

@@ -198,7 +198,7 @@ static void test_light_bodies_on_stiff_springs(void **state)
     static const char *const name[] = {"a", "b", "c"};
     lw_builder *b = lwt_builder();
     lw_body last = lwt_ground;
-    double carried = 0;
+    double moving = 0;
     lw_equilibrium report;
     for (int i = 0; i < 3; i++) {
         const lw_body next = lwt_rod(b, name[i], 0, 0, 1, 0, of[i].mass);
@@ -213,8 +213,8 @@ static void test_light_bodies_on_stiff_springs(void **state)
     lw_model *model = lwt_model(b), *balanced = lwt_balance(model, false, &report);
     assert_int_equal(report.stability, LW_STABLE);
     for (int i = 2; i >= 0; i--) {
-        carried += of[i].mass;
-        const double expected = -carried * 9.81 * of[i].axis[1] / of[i].stiffness;
+        moving += of[i].mass;
+        const double expected = -moving * 9.81 * of[i].axis[1] / of[i].stiffness;
         lwt_near(balanced->q0[i] / expected, 1, 1e-10);
     }
     lw_model_destroy(balanced);
