@@ -32,11 +32,9 @@ enum { PyBUF_WRITABLE = 0x1, PyBUF_FORMAT = 0x4, PyBUF_C_CONTIGUOUS = 0x38 };
 #define METH_FASTCALL 0x0080
 #endif
 
-// The interpreter's lock is kept, which costs more to release than such an evaluation.
-enum {
-    MAX_SPEEDS = 256,
-    MAX_DENSE = 32
-}; // matrices of loops are dense where a mechanism is placed
+// Up to so many speeds the interpreter's lock is kept, which costs more to release than such an evaluation; the second for
+// loops where a mechanism is placed, with dense matrices.
+enum { MAX_SPEEDS = 256, MAX_DENSE = 32 };
 
 typedef struct workspace {
     PyObject_HEAD PyTypeObject *array; // numpy.ndarray, without subclasses

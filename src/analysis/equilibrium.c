@@ -2,6 +2,7 @@
 //
 // A step uses the tangent stiffness K = -dr/dy in the metric of the reduced mass matrix,
 //     M_r = L L',   L^-1 sym(K) L'^-1 = U diag(k) U',   step = L'^-1 U diag(1/|k|) U' L^-1 r.
+// Jacobi's method finds U close to the solution; farther away, where small eigenvalues may lose digits, QL iterations do.
 // Because B moves with y, K contains the geometric stiffness of loads and constraints.  |k| in place of k leads
 // Newton's method away from unstable equilibria; the search continues downhill if the work of the forces along the step,
 //     W = integral of r dy  (Simpson's rule),

@@ -767,12 +767,11 @@ static bool explain_divergence(lw_sim *sim, lw_status status)
     if (status != LW_ERR_NOT_FINITE || !equal || !sim->unexplained ||
         !lwi_layout_has(&sim->work->layout, LWI_MOMENTUM))
         return false;
-    lwi_fail(
-        &sim->error, status,
-        "integration stops at t = %.10g: %.200s; where loads are moderate the momenta diverge, "
-        "as steps of %.3g s are too long for them (long chains, very different masses): try a "
-        "shorter step, or a formulation with speeds as state, which takes longer ones: %s",
-        sim->t, sim->work->error.text, sim->options.step, lwi_state_of_speeds(sim->model));
+    lwi_fail(&sim->error, status,
+             "integration stops at t = %.10g: %.200s; unless loads are huge the momenta diverge, "
+             "as steps of %.3g s are too long for them (long chains, very different masses): try a "
+             "shorter step, or a formulation with speeds as state, which takes longer ones: %s",
+             sim->t, sim->work->error.text, sim->options.step, lwi_state_of_speeds(sim->model));
     return true;
 }
 
