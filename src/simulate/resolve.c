@@ -1,4 +1,5 @@
 // resolve.c -- resolves `auto`, and reports the choices and the options without effect.
+#include "methods/rcr/rcr.h"
 #include "simulate/cost.h"
 #include "simulate/options.h"
 #include "simulate/simulation.h"
@@ -410,6 +411,21 @@ static void warn_of_digits(lw_sim *sim)
         lost, lwi_state_of_speeds(sim->model));
 }
 
+// Errors of evaluations that are worth a warning; estimates are up to some times too large.
+#define INEXACT 3e-9
+
+static void warn_of_inertias(lw_sim *sim)
+{
+    if (sim->work->formulation != &lwi_formulation_rcr || sim->work->source.rates) return;
+    const double lost = lwi_rcr_lost_digits(sim->work, sim->t, sim->x, sim->inputs);
+    if (lost > INEXACT)
+        say(sim,
+            "inertias differ so much that %s have a relative error of %.0e: use `dca`, which "
+            "recovers the digits",
+            lwi_layout_has(&sim->work->layout, LWI_MOMENTUM) ? "velocities" : "accelerations",
+            lost);
+}
+
 void lwi_sim_add_warnings(lw_sim *sim)
 {
     const lw_options *o = &sim->options;
@@ -433,6 +449,7 @@ void lwi_sim_add_warnings(lw_sim *sim)
     lwi_monitor_message(&sim->monitor, text, sizeof text);
     if (text[0]) say(sim, "%s", text);
     warn_of_digits(sim);
+    warn_of_inertias(sim);
     if (!lwi_integrator_find(o->integrator)->adaptive) {
         warn_of_energy(sim);
         warn_of_drift(sim);

@@ -53,21 +53,32 @@ lw_status lwi_rcr_dense_create(lwi_rcr_work *d, lwi_arena *arena, lwi_rcr_dense 
 
 // -------------------------------------------------------------------------------------- evaluation
 
-bool lwi_rcr_dense_factor(lwi_rcr_dense *dense, lwi_rcr_work *d, double t)
+// Inertias of the bodies alone.
+static void take_inertias(lwi_rcr_dense *dense, const lw_model *model)
+{
+    for (int k = 0; k < model->nnode; k++)
+        inertia_rigid(&dense->node[k].M, model->node[k].mass, model->node[k].h, model->node[k].J);
+}
+
+// @param rotor  [tree_nv] inertias of rotors
+static bool factor(lwi_rcr_dense *dense, lwi_rcr_work *d, double t, const double *rotor)
 {
     const lw_model *model = d->e.model;
     lwi_cut *cut = &dense->cut;
     lw_error error;
-    for (int k = 0; k < model->nnode; k++)
-        inertia_rigid(&dense->node[k].M, model->node[k].mass, model->node[k].h, model->node[k].J);
-    if (lwi_cut_factor_tree(model, &d->tree, dense->node, t, model->tree_rotor, &error) != LW_OK)
-        return false;
+    if (lwi_cut_factor_tree(model, &d->tree, dense->node, t, rotor, &error) != LW_OK) return false;
     LWI_ASSERT(cut->m > 0 && cut->nrotor == 0 && cut->n == model->tree_nv);
     lwi_cut_rows(cut, &d->tree, t, LWI_CLOSURE_POSITION);
     if (dense->in_lanes)
         return lwi_row_factor_place(&dense->rows, cut, &d->tree, dense->node) > DENSE_PIVOT;
     lwi_cut_factor(cut, &d->tree, dense->node, cut->rank, 0);
     return cut->rank == 0 || (cut->cod.rank == cut->rank && cut->cod.small > DENSE_PIVOT);
+}
+
+bool lwi_rcr_dense_factor(lwi_rcr_dense *dense, lwi_rcr_work *d, double t)
+{
+    take_inertias(dense, d->e.model);
+    return factor(dense, d, t, d->e.model->tree_rotor);
 }
 
 // J V + b of the velocities in the tree.
@@ -130,12 +141,12 @@ void lwi_rcr_dense_multipliers(const lwi_rcr_dense *dense, double *lambda)
     for (int r = 0; r < cut->m; r++) lambda[r] = -cut->lambda[r] / cut->len[r];
 }
 
-void lwi_rcr_dense_accelerations(lwi_rcr_dense *dense, lwi_rcr_work *d, double t)
+// d->vdot from the residual forces, which it overwrites.
+static void accelerate(lwi_rcr_dense *dense, lwi_rcr_work *d, double t)
 {
     const lw_model *model = d->e.model;
     lwi_cut *cut = &dense->cut;
     const size_t size = (size_t)model->tree_nv * sizeof *d->vdot;
-    lwi_rcr_residual_forces(d);
     lwi_rcr_gamma(cut, &d->tree, t);
     lwi_cut_accelerations(cut, &d->tree, cut->phi);
     forces_inward(dense, d, cut->y);
@@ -146,6 +157,36 @@ void lwi_rcr_dense_accelerations(lwi_rcr_dense *dense, lwi_rcr_work *d, double t
         lwi_cod_nearest(&cut->cod, cut->y, cut->lambda);
     if (size) memset(d->vdot, 0, size);
     lwi_cut_apply(cut, &d->tree, dense->node, cut->y, d->vdot);
+}
+
+void lwi_rcr_dense_accelerations(lwi_rcr_dense *dense, lwi_rcr_work *d, double t)
+{
+    lwi_rcr_residual_forces(d);
+    accelerate(dense, d, t);
+}
+
+static void triple(double *x, int n)
+{
+    for (int i = 0; i < n; i++) x[i] *= 3;
+}
+
+bool lwi_rcr_dense_tripled(lwi_rcr_dense *dense, lwi_rcr_work *d, double t, double *rotor)
+{
+    const lw_model *model = d->e.model;
+    const int n = model->tree_nv;
+    for (int i = 0; i < n; i++) rotor[i] = 3 * model->tree_rotor[i];
+    take_inertias(dense, model);
+    for (int k = 0; k < model->nnode; k++) {
+        lwi_inertia *M = &dense->node[k].M;
+        triple(M->A, LWI_COUNT(M->A)), triple(M->B, LWI_COUNT(M->B));
+        triple(M->C, LWI_COUNT(M->C));
+    }
+    if (!factor(dense, d, t, rotor)) return false;
+    lwi_rcr_residual_forces(d);
+    for (int k = 0; k < model->nnode; k++) triple(d->residual[k], 6);
+    triple(d->tree.effort, n);
+    accelerate(dense, d, t);
+    return true;
 }
 
 const lwi_cut *lwi_rcr_dense_rows(const lwi_rcr_dense *dense)

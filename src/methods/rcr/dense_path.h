@@ -28,6 +28,9 @@ bool lwi_rcr_dense_factor(lwi_rcr_dense *dense, lwi_rcr_work *d, double t);
 void lwi_rcr_dense_speeds(lwi_rcr_dense *dense, lwi_rcr_work *d, const double *u);
 /** d->vdot; after the velocities and the loads. */
 void lwi_rcr_dense_accelerations(lwi_rcr_dense *dense, lwi_rcr_work *d, double t);
+/** The same again with all inertias and forces times three, which rounds them differently: lost_digits.c.
+ *  @param rotor  [tree_nv] scratch      @return false as lwi_rcr_dense_factor */
+bool lwi_rcr_dense_tripled(lwi_rcr_dense *dense, lwi_rcr_work *d, double t, double *rotor);
 /** lambda [rows], those of lwi_rcr_lambda; after the accelerations. */
 void lwi_rcr_dense_multipliers(const lwi_rcr_dense *dense, double *lambda);
 /** The rows, after their factors. */

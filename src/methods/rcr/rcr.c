@@ -118,6 +118,7 @@ static lw_status prepare(lwi_work *work)
     TRY(lwi_rcr_independent_count(&d->e));
     TRY(lwi_auxiliary_create(model, d->momenta ? LWI_MOMENTUM : LWI_SPEED, arena, &d->auxiliary,
                              &work->layout));
+    TRY(lwi_rcr_digits_create(work));
     d->last.x = LWI_PUSH(arena, double, work->layout.nx);
     d->last.dependent = LWI_PUSH(arena, unsigned char, model->tree_nv);
     d->dense_at.x = LWI_PUSH(arena, double, work->layout.nx);

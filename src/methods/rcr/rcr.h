@@ -193,6 +193,8 @@ lw_status lwi_rcr_factor(lwi_rcr *rcr, lwi_rcr_mode mode, double t, lw_error *er
 void lwi_rcr_velocities(lwi_rcr *rcr, bool rheonomic);
 /** x, y at the stationary point for F, Q, a. */
 void lwi_rcr_solve(lwi_rcr *rcr);
+/** x of the speeds y, without prescribed motion. */
+void lwi_rcr_move_nodes(lwi_rcr *rcr);
 /** Multipliers mu of the rows: I x + sum J' mu = F in units of the sweep; after lwi_rcr_solve. */
 void lwi_rcr_multipliers(lwi_rcr *rcr);
 
@@ -316,11 +318,20 @@ typedef struct lwi_rcr_work {
         double t, *x;
         double off; ///< how far its speeds are from the rows, in tolerances
     } dense_at;     ///< [layout.nx] the state that the dense path has evaluated last
+    struct {
+        double *xdot;          ///< [layout.nx]; NULL: bodies are too similar to lose digits
+        double *rotor;         ///< [tree_nv + 6 loop rotors] their inertias
+        unsigned char *choice; ///< [work->ndiscrete]
+    } digits;                  ///< scratch of lost_digits.c
 } lwi_rcr_work;
 
 /** The partition [tree_nv] that clusters take at the model's start, which suits most other states: it depends on nothing but
  *  the model.  Overwrites tree and elimination when it is called first.  NULL: there is none, or coordinates are named. */
 const unsigned char *lwi_rcr_start_partition(lwi_work *work);
+
+/** Relative error of the accelerations of `rcr` at (t, x), or of speeds where momenta are the state, by round-off of the
+ *  elimination; 0: bodies are too similar.  Some evaluations; state and partition stay. */
+double lwi_rcr_lost_digits(lwi_work *work, double t, const double *x, const double *inputs);
 
 /** Kinds of evaluation, rows of the table of costs: loop clusters in lanes, dense path, elimination
  *  node by node. */

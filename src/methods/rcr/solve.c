@@ -156,6 +156,11 @@ static void move_node(lwi_rcr *e, int k)
     for (int j = 0; j < own->nv; j++) v6_axpy(x, e->y[own->iv + j], e->S[own->iv + j]);
 }
 
+void lwi_rcr_move_nodes(lwi_rcr *e)
+{
+    for (int k = 0; k < e->model->nnode; k++) move_node(e, k);
+}
+
 // ---------------------------------------------------------------------------------------- sweeps
 
 void lwi_rcr_velocities(lwi_rcr *e, bool rheonomic)

@@ -47,4 +47,9 @@ void lwi_rcr_notice(const lwi_work *work, char *text, size_t size);
 /** How many numbers lwi_rcr_keep stores. */
 int lwi_rcr_kept_numbers(const lw_model *model);
 
+// ---------------------------------------------------------------------------------- lost_digits.c
+
+/** After the layout: memory of lwi_rcr_lost_digits, if bodies are so different that digits may be lost.  @return LW_ERR_MEMORY */
+lw_status lwi_rcr_digits_create(lwi_work *work);
+
 #endif
