@@ -93,6 +93,7 @@ cli_exit cli_saving_renew(cli_rows *w, lw_sim **sim)
     lw_sim_destroy(*sim);
     *sim = next;
     w->sim = next;
+    if (w->said < SIZE_MAX) w->said = strlen(lw_sim_notice(next));
     s->due = s->taken = false;
     plan_next(s, at.time, at.steps);
     return CLI_DONE;

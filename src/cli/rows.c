@@ -37,10 +37,22 @@ lw_status cli_rows_write(void *user, const lw_observation *observation)
     return w->saving.file ? cli_saving_row(w, observation) : LW_OK;
 }
 
+// Warnings that a run adds while it lasts; all of them are also in its summary.
+static void print_warnings(cli_rows *w)
+{
+    const char *notice = lw_sim_notice(w->sim);
+    if (w->said >= strlen(notice)) return;
+    if (w->progress.bar) fputs("\r\033[K", stderr); // back to the margin, clear the line
+    const char *line = notice + w->said;
+    fprintf(stderr, "linkwork: warning: %s\n", line + (*line == '\n'));
+    w->said = strlen(notice);
+}
+
 int cli_rows_poll(void *user, double time, double end)
 {
     cli_rows *w = user;
     for (int i = 0; i < w->n; i++) w->failed |= lw_writer_poll(w->writer[i]) != LW_OK;
+    print_warnings(w);
     return cli_progress_step(&w->progress, time, end) || w->failed;
 }
 

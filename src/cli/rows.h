@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 
+#include <stdint.h>
 #include <stdio.h>
 
 /** Checkpoints of a run (checkpoint.c). */
@@ -33,6 +34,7 @@ typedef struct cli_rows {
     cli_progress progress;
     cli_saving saving;
     const lw_sim *sim;
+    size_t said;  ///< of lw_sim_notice: later lines are printed when they arise; SIZE_MAX: none is
     FILE *events; ///< of --events; NULL: none
     const char *events_path;
     bool lists_events; ///< of the rows, in `occurrence`: of --json

@@ -322,6 +322,7 @@ static cli_exit simulate(const cli_arguments *arguments, lw_sim **sim, char *sta
     if (!arguments->quiet && !arguments->json) print_choice(arguments, *sim, start);
 
     const size_t said = strlen(lw_sim_notice(*sim)); // a run adds its warnings
+    w.said = arguments->quiet ? SIZE_MAX : said;
     w.progress = cli_progress_start("run", arguments->quiet, lw_sim_time(*sim));
     w.level = cli_rows_level(arguments, *sim, &w);
     if (processes)

@@ -349,9 +349,33 @@ static void warn_of_energy(lw_sim *sim)
         snprintf(since, sizeof since, "; results after t = %.6g s are unreliable", a->balanced);
     say(sim, "energy: E - Wnc is off by %.1e J, %.0f %% of the largest T + |V| + |Wnc|: %s%s",
         a->energy_error, 100 * a->energy_error / a->size,
-        lwi_momentum_rounding(sim) > LOST_DIGITS ? "digits of the speeds are lost"
-                                                 : "the steps are too long for this motion",
+        a->diverged                                ? "the momenta diverge"
+        : lwi_momentum_rounding(sim) > LOST_DIGITS ? "digits of the speeds are lost"
+                                                   : "the steps are too long for this motion",
         since);
+}
+
+static void say_divergence(lw_sim *sim)
+{
+    const double *since = sim->audit.since;
+    say(sim,
+        "momenta diverge between t = %.6g and %.6g s, where E - Wnc is off by more than half of "
+        "the "
+        "largest T + |V| + |Wnc|: steps of %.3g s are too long for them; try shorter ones, or a "
+        "state of speeds (%s), which takes longer ones",
+        since[0], since[1], sim->options.step, lwi_state_of_speeds(sim->model));
+}
+
+void lwi_sim_warn_of_divergence(lw_sim *sim)
+{
+    lwi_audit *a = &sim->audit;
+    if (a->diverged || !(a->balanced < a->last) || sim->work->formulation->step ||
+        lwi_integrator_find(sim->options.integrator)->adaptive ||
+        !lwi_layout_has(&sim->work->layout, LWI_MOMENTUM))
+        return;
+    a->diverged = true;
+    a->since[0] = a->balanced, a->since[1] = a->last;
+    say_divergence(sim);
 }
 
 // A mean energy that drifts by more than this part of its range is not kept.
@@ -402,7 +426,7 @@ static void warn_of_momenta(lw_sim *sim)
 // Of open trees: paths of mechanisms with loops are short, and two evaluations of a net take as long as its set-up.
 static void warn_of_digits(lw_sim *sim)
 {
-    if (sim->model->nloop + sim->model->ncoupling > 0) return;
+    if (sim->model->nloop + sim->model->ncoupling > 0 || sim->audit.diverged) return;
     const double lost = lwi_momentum_rounding(sim);
     if (!(lost > LOST_DIGITS)) return;
     say(sim,
@@ -451,6 +475,7 @@ void lwi_sim_add_warnings(lw_sim *sim)
     warn_of_digits(sim);
     warn_of_inertias(sim);
     if (!lwi_integrator_find(o->integrator)->adaptive) {
+        if (sim->audit.diverged) say_divergence(sim);
         warn_of_energy(sim);
         warn_of_drift(sim);
         return;

@@ -695,6 +695,7 @@ lw_status lw_sim_observe(lw_sim *sim, lw_observe level, const lw_observation **o
     const double part = length > 0 ? (sim->t - sim->start) / length : 0;
     if (!sim->audit.begun) sim->audit.size = fmax(sim->audit.size, energy_at_rest(sim->model));
     audit(&sim->audit, level, sim->t, part, &system, sim->snapshot.work);
+    lwi_sim_warn_of_divergence(sim);
     lwi_sim_fill(&sim->observation, level, &sim->snapshot, &system);
     sim->observation.reactions_continued = continued && level >= LW_OBSERVE_REACTION;
     if (level >= LW_OBSERVE_FORCE) fill_outputs(sim);

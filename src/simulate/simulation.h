@@ -30,6 +30,8 @@ typedef struct lwi_audit {
     double last_low, last_high; ///< its range in the last of them
     double last,
         balanced; ///< times of the last row, and of the last one with E - Wnc off by less than half of size
+    bool diverged;       ///< momenta with equal steps: a row was off by more than that, first at
+    double since[2];     ///< a time between these rows
     long impulses;       ///< impacts
     double impulse_work; ///< of these [J]
     double work_beside;  ///< their work, where the state has none [J]
@@ -511,6 +513,8 @@ double lwi_momentum_errors(lw_sim *sim);
 double lwi_momentum_rounding(lw_sim *sim);
 /** The formulation with speeds as state to be named in messages. */
 const char *lwi_state_of_speeds(const lw_model *model);
+/** Adds a line to sim->notice after the first row that shows that momenta diverge. */
+void lwi_sim_warn_of_divergence(lw_sim *sim);
 /** Adds warnings about the run so far to sim->notice: singular positions, energy, residuals. */
 void lwi_sim_add_warnings(lw_sim *sim);
 

@@ -163,11 +163,63 @@ static void diverging_momenta_are_the_reason(void **state)
     }
 }
 
+// Time of the row from which on the notice has the warning; 0: none so far.
+typedef struct first_warning {
+    const lw_sim *sim;
+    double time;
+} first_warning;
+
+static lw_status find_warning(void *user, const lw_observation *row)
+{
+    first_warning *first = user;
+    if (first->time == 0 && strstr(lw_sim_notice(first->sim), "momenta diverge between"))
+        first->time = row->time;
+    return LW_OK;
+}
+
+// With the first row of energies that are off there is a warning, and one at the end; a state of speeds has none.
+static void divergence_is_reported_when_it_arises(void **state)
+{
+    (void)state;
+    static const char *const formulations[] = {"momenta", "hdca", "aba"};
+    for (int i = 0; i < LWI_COUNT(formulations); i++) {
+        lw_model *model =
+            lwt_generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_CHAIN, .n = 30});
+        lw_options options;
+        lw_error error;
+        first_warning first = {0};
+        lw_sim *sim;
+        lw_options_default(&options);
+        set(&options, "formulation", formulations[i]);
+        set(&options, "integrator", "rk4");
+        set(&options, "step", "0.02");
+        set(&options, "sample", "0.02");
+        set(&options, "duration", "2");
+        lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error), &error);
+        first.sim = sim;
+        const lw_status status =
+            lw_sim_run(sim, LW_OBSERVE_ENERGY, find_warning, &first, NULL, NULL);
+        const char *at_end = strstr(lw_sim_notice(sim), "momenta diverge between");
+        if (getenv("LW_SHOW"))
+            printf("%s: %g, %s\n", formulations[i], first.time, lw_sim_notice(sim));
+        assert_int_equal(status, i < 2 ? LW_ERR_NOT_FINITE : LW_OK);
+        assert_int_equal(at_end != NULL, i < 2);
+        if (at_end) {
+            assert_null(strstr(at_end + 1, "momenta diverge between"));
+            assert_true(first.time > 0 && first.time < lw_sim_time(sim));
+            assert_null(strstr(lw_sim_notice(sim), "round-off"));
+        }
+        lw_sim_destroy(sim);
+        lw_model_destroy(model);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lost_digits_of_momenta_are_reported),
         cmocka_unit_test(diverging_momenta_are_the_reason),
+        cmocka_unit_test(divergence_is_reported_when_it_arises),
         cmocka_unit_test(rods_on_drives_have_their_digits),
         cmocka_unit_test(comparisons_are_linear),
     };
