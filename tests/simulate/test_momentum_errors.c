@@ -181,7 +181,7 @@ static lw_status find_warning(void *user, const lw_observation *row)
 static void divergence_is_reported_when_it_arises(void **state)
 {
     (void)state;
-    static const char *const formulations[] = {"momenta", "hdca", "aba"};
+    static const char *const formulations[] = {"momenta", "aba"};
     for (int i = 0; i < LWI_COUNT(formulations); i++) {
         lw_model *model =
             lwt_generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_CHAIN, .n = 30});
@@ -202,8 +202,8 @@ static void divergence_is_reported_when_it_arises(void **state)
         const char *at_end = strstr(lw_sim_notice(sim), "momenta diverge between");
         if (getenv("LW_SHOW"))
             printf("%s: %g, %s\n", formulations[i], first.time, lw_sim_notice(sim));
-        assert_int_equal(status, i < 2 ? LW_ERR_NOT_FINITE : LW_OK);
-        assert_int_equal(at_end != NULL, i < 2);
+        assert_int_equal(status, i < 1 ? LW_ERR_NOT_FINITE : LW_OK);
+        assert_int_equal(at_end != NULL, i < 1);
         if (at_end) {
             assert_null(strstr(at_end + 1, "momenta diverge between"));
             assert_true(first.time > 0 && first.time < lw_sim_time(sim));
