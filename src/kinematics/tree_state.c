@@ -95,6 +95,12 @@ static void efforts_of_nodes(void *user, int first, int end)
     }
 }
 
+// The same where no force acts: the loads are zero.
+static void take_added(const lw_model *model, lwi_tree_work *work)
+{
+    for (int i = 0; i < model->tree_nv && work->added; i++) work->effort[i] = 0 + work->added[i];
+}
+
 static void efforts_to_speeds(const lw_model *model, lwi_tree_work *work)
 {
     for_nodes((tree_job){.model = model, .work = work}, efforts_of_nodes);
@@ -153,7 +159,7 @@ void lwi_tree_joint_loads(const lw_model *model, lwi_tree_work *work, double t, 
 {
     work->power = 0;
     if (model->nforce == 0) { // the loads stay at zero
-        if (work->added) efforts_to_speeds(model, work);
+        take_added(model, work);
         return;
     }
     lwi_tree_joint_motion(model, work, q, v);
@@ -170,7 +176,7 @@ void lwi_tree_loads_placed(const lw_model *model, lwi_tree_work *work, double t,
 {
     work->power = 0;
     if (model->nforce == 0) { // the loads stay at zero
-        if (work->added) efforts_to_speeds(model, work);
+        take_added(model, work);
         return;
     }
     lwi_tree_apply(model, work, t, inputs);

@@ -19,7 +19,7 @@
 // Rounding of a few dozen operations, magnified by the smallest pivot that clusters accept.
 #define TOLERANCE (64 * DBL_EPSILON / LWI_CLUSTER_PIVOT)
 
-static const int widths[] = {1, 4, 8};
+static const int widths[] = {1, 4, 8, 0}; // 0: by the number of clusters in a block
 
 static double step_size = 1e-3; // its fifth power: local errors far below the tolerance
 
@@ -902,7 +902,7 @@ static inline void compare_gaps(lwt_run *r, const double *inputs, double off, co
     uint64_t seed = 7;
     for (int i = 0; i < r->model->tree_nq; i++) r->x[i] += off * draw(&seed);
     const double open = open_by(r, inputs), size = 1 + r->model->nnode;
-    double reported[3] = {0};
+    double reported[LWI_COUNT(widths)] = {0};
     lwi_work *general = work_of(r->model, LWI_NO_KERNEL);
     lwt_near(what, 0, RCR->gap(general, r->t, r->x), open, 4 * DBL_EPSILON * size);
     lwi_work_destroy(general);

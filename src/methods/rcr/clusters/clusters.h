@@ -377,32 +377,32 @@ void lwi_clusters_load_bases(const lwi_clusters *clusters, const double *tau);
  *  positive */
 bool lwi_clusters_solve_bases(const lwi_clusters *clusters, double *vdot);
 
-/** Motion of attached body `at` in the world at all speeds v [nv]; after clusters_place.
+/** Motion of attached body `at` in the world at all speeds v [nv]; after cluster_place.
  *  @param R         body -> world     @param r, speed  of the mass centre
  *  @param turn      angular velocity, world axes */
 void lwi_clusters_read_attached(const lwi_clusters *clusters, int at, const double *v, double R[9],
                                 double r[3], double speed[3], double turn[3]);
-/** K of couplings at tree q, before clusters_place; k at the speeds v, before clusters_force.
- *  @return the largest squared ratio of a dependent to a known motion, as clusters_place */
+/** K of couplings at tree q, before cluster_place; k at the speeds v, before cluster_force.
+ *  @return the largest squared ratio of a dependent to a known motion, as cluster_place */
 double lwi_clusters_place_couplings(const lwi_clusters *clusters, const double *q);
 void lwi_clusters_coupling_forces(const lwi_clusters *clusters, const double *q, const double *v);
-/** k of couplings that closes them at tree q to first order; after clusters_place. */
+/** k of couplings that closes them at tree q to first order; after cluster_place. */
 void lwi_clusters_coupling_offsets(const lwi_clusters *clusters, const double *q);
 /** p[0] = p'(x), p[1] = p''(x) of a coupling. */
 void lwi_clusters_coupling_slopes(const lwi_cluster_coupling *coupling, double x, double p[2]);
 /** The smallest pivot that W_y'W_y of all clusters has in any order, relative to the larger of its diagonal and the squared size of the
- *  motion of that coordinate; 1: there is none.  After clusters_place. */
+ *  motion of that coordinate; 1: there is none.  After cluster_place. */
 double lwi_clusters_smallest_pivot(const lwi_clusters *clusters);
 /** The largest |q_0 - p(q_1)| of the couplings at tree q. */
 double lwi_clusters_coupling_gap(const lwi_clusters *clusters, const double *q);
-/** Adds the rotors to M, after clusters_place; their forces at x.. = 0 to f, after clusters_force. */
+/** Adds the rotors to M, after cluster_place; their forces at x.. = 0 to f, after cluster_force. */
 void lwi_clusters_rotors(const lwi_clusters *clusters);
 void lwi_clusters_rotor_forces(const lwi_clusters *clusters);
 /** Power of the drives [W] at all speeds v with efforts [nv - nfree] of forces on driven coordinates; after
  *  clusters_solve. */
 double lwi_clusters_drive_power(const lwi_clusters *clusters, const double *v, const double *vdot,
                                 const double *effort);
-/** Adds a force and a torque about the mass centre, world axes, on an attached body; after clusters_force and
+/** Adds a force and a torque about the mass centre, world axes, on an attached body; after cluster_force and
  *  lwi_clusters_read_attached. */
 void lwi_clusters_load_attached(const lwi_clusters *clusters, int at, const double wrench[6]);
 

@@ -26,6 +26,8 @@ typedef struct found {
 
 struct lwi_rcr_clusters {
     const lwi_cluster_kernels *kernels;
+    const lwi_cluster_kernels
+        *of_count[LWI_LANES + 1]; // for as many clusters in a block, or the rest of one
     lwi_clusters *clusters;
     lwi_rcr_loads loads;
     lwi_cluster_reactions *reactions; // NULL: not loop by loop
@@ -56,14 +58,32 @@ static lw_status prepare_found(lwi_work *work, found *f)
     return f->x && f->xdot && f->inputs ? LW_OK : LW_ERR_MEMORY;
 }
 
+// The fewest lanes that hold `count` clusters: of a single one, all others would be computed for nothing.  Bits do not
+// depend on it.
+static const lwi_cluster_kernels *kernels_for(int count)
+{
+    for (int width = 1; width < LWI_LANES; width *= 4) {
+        const lwi_cluster_kernels *kernels = lwi_cluster_kernels_of(width);
+        if (kernels && width >= count) return kernels;
+    }
+    return lwi_cluster_kernels_of(0);
+}
+
+static void choose_widths(lwi_rcr_clusters *clusters, int lanes)
+{
+    clusters->kernels = lwi_cluster_kernels_of(lanes);
+    for (int n = 1; n <= LWI_LANES; n++)
+        clusters->of_count[n] = lanes ? clusters->kernels : kernels_for(n);
+    const lwi_cluster_kernels *k = clusters->kernels;
+    LWI_ASSERT(k->any.place && k->any.force && k->gap2 && k->offsets && k->speeds && k->solve);
+}
+
 lw_status lwi_rcr_clusters_create(lwi_work *work, lwi_rcr_clusters **out)
 {
     const lw_model *model = work->model;
     const lwi_rcr_work *d = work->data;
-    const lwi_cluster_kernels *kernels =
-        work->lanes == LWI_NO_KERNEL ? NULL : lwi_cluster_kernels_of(work->lanes);
     *out = NULL;
-    if (!kernels) return LW_OK;
+    if (work->lanes == LWI_NO_KERNEL || !lwi_cluster_kernels_of(work->lanes)) return LW_OK;
     for (int i = 0; i < model->nloop; i++)
         if (model->joint[model->loop[i]].nrotor > 0) return LW_OK;
     bool known;
@@ -80,9 +100,7 @@ lw_status lwi_rcr_clusters_create(lwi_work *work, lwi_rcr_clusters **out)
             if (d->auxiliary.item[k].joint == model->loop[i] && rate_at[i] < 0)
                 rate_at[i] = d->auxiliary.at + k;
     }
-    clusters->kernels = kernels;
-    LWI_ASSERT(kernels->place && kernels->gap2 && kernels->offsets && kernels->speeds &&
-               kernels->force && kernels->solve);
+    choose_widths(clusters, work->lanes);
     TRY(lwi_clusters_create(model, d->e.length, d->e.scale, rate_at, needed, lwi_rcr_rank(&d->e),
                             &work->arena, &clusters->clusters));
     if (!clusters->clusters) return LW_OK;
@@ -265,12 +283,45 @@ static double drive_power(const lw_model *model, const lwi_rcr_clusters *cluster
                                     clusters->effort);
 }
 
+// The phases of the clusters from lane l on.
+static const lwi_cluster_phases *phases(const lwi_rcr_clusters *clusters,
+                                        const lwi_cluster_block *b, int l, int *width)
+{
+    const lwi_cluster_kernels *kernels = clusters->of_count[b->count - l];
+    *width = kernels->width;
+    return b->variant < 0 ? &kernels->any : &kernels->shape[b->variant];
+}
+
+static bool place_blocks(const lwi_rcr_clusters *clusters, const double *q, double *max_ratio2)
+{
+    const lwi_clusters *c = clusters->clusters;
+    bool valid = true;
+    *max_ratio2 = 0;
+    for (int i = 0; i < c->nblock; i++) {
+        const lwi_cluster_block *b = &c->block[i];
+        for (int l = 0, width = 0; l < b->count; l += width)
+            valid =
+                phases(clusters, b, l, &width)->place(b, q, c->per_length2, max_ratio2, l) && valid;
+    }
+    return valid;
+}
+
+static void force_blocks(const lwi_rcr_clusters *clusters, const double *v, const double *tau)
+{
+    const lwi_clusters *c = clusters->clusters;
+    for (int i = 0; i < c->nblock; i++) {
+        const lwi_cluster_block *b = &c->block[i];
+        for (int l = 0, width = 0; l < b->count; l += width)
+            phases(clusters, b, l, &width)->force(b, v, tau, c->per_length2, l);
+    }
+}
+
 // Everything that depends on positions alone.
 static bool place(lwi_rcr_clusters *clusters, const double *q, double *max_ratio2)
 {
     clusters->found.what = FOR_NOTHING; // `margin` is that of the last place
     const double laws = lwi_clusters_place_couplings(clusters->clusters, q);
-    if (!clusters->kernels->place(clusters->clusters, q, max_ratio2)) return false;
+    if (!place_blocks(clusters, q, max_ratio2)) return false;
     *max_ratio2 = fmax(*max_ratio2, laws);
     lwi_clusters_rotors(clusters->clusters);
     return true;
@@ -418,7 +469,6 @@ static bool find_accelerations(lwi_work *work, double t, const double *x, const 
 {
     const lw_model *model = work->model;
     lwi_rcr_work *d = work->data;
-    const lwi_cluster_kernels *kernels = d->clusters->kernels;
     lwi_clusters *c = d->clusters->clusters;
     const bool loaded = model->nforce || d->tree.added;
     lwi_clusters_place_bases(c, t, q);
@@ -427,11 +477,11 @@ static bool find_accelerations(lwi_work *work, double t, const double *x, const 
     if (loaded && c->parts.ndrive) set_driven_motion(model, d->clusters, &d->tree);
     if (loaded) lwi_rcr_loads_apply(work, &d->clusters->loads, c, t, x, v, inputs);
     lwi_clusters_coupling_forces(c, q, v);
-    kernels->force(c, v, loaded ? d->tree.effort : NULL);
+    force_blocks(d->clusters, v, loaded ? d->tree.effort : NULL);
     if (loaded) lwi_clusters_load_bases(c, d->tree.effort);
     if (loaded) lwi_rcr_loads_pass(work, &d->clusters->loads, c);
     lwi_clusters_rotor_forces(c);
-    return kernels->solve(c, vdot);
+    return d->clusters->kernels->solve(c, vdot);
 }
 
 // Speeds and accelerations have room for those of the drives.

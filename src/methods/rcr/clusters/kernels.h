@@ -4,11 +4,23 @@
 
 #include "methods/rcr/clusters/clusters.h"
 
-typedef struct lwi_cluster_kernels {
+/** The two phases of the clusters in lanes l to l + width - 1 of a block.  No argument is a vector: compilers leave the
+ *  upper register halves dirty after such a call, and scalar code that follows takes two to three times as long. */
+typedef struct lwi_cluster_phases {
     /** Poses, K, M and coefficients of forces at tree q.
-     *  @param max_ratio2  out: the largest squared ratio of a dependent to a known motion
+     *  @param max_ratio2  in, out: the largest squared ratio of a dependent to a known motion
      *  @return false: a loop is close to a singular position, or an angle is too large */
-    bool (*place)(const lwi_clusters *clusters, const double *q, double *max_ratio2);
+    bool (*place)(const lwi_cluster_block *block, const double *q, double per_length2,
+                  double *max_ratio2, int l);
+    /** f, k, rate from all speeds v and efforts tau [nv] (NULL: none); after place. */
+    void (*force)(const lwi_cluster_block *block, const double *v, const double *tau,
+                  double per_length2, int l);
+} lwi_cluster_phases;
+
+typedef struct lwi_cluster_kernels {
+    int width; ///< lanes that `place` and `force` compute
+    lwi_cluster_phases any;
+    const lwi_cluster_phases *shape; ///< those of shapes.h
     /** Position error of the loops at tree q: the largest square of the distance of closing points, or of the sine
      *  of the angle between closing axes.
      *  @return false: an angle is too large */
@@ -17,8 +29,6 @@ typedef struct lwi_cluster_kernels {
     void (*offsets)(const lwi_clusters *clusters);
     /** All speeds v [nv] from the independent ones among them; after place. */
     void (*speeds)(const lwi_clusters *clusters, double *v);
-    /** f, k, rate from all speeds v and efforts tau [nv] (NULL: none); after place. */
-    void (*force)(const lwi_clusters *clusters, const double *v, const double *tau);
     /** vdot [nv].  @return false: a mass is not positive */
     bool (*solve)(const lwi_clusters *clusters, double *vdot);
 } lwi_cluster_kernels;

@@ -18,11 +18,11 @@ typedef struct lwi_rcr_loads {
 lw_status lwi_rcr_loads_create(const lw_model *model, lwi_arena *arena, lwi_rcr_loads *loads,
                                bool *needed, bool *known);
 /** Forces at (t, x) and all speeds v: efforts and power in the tree's workspace, wrenches on its bodies; after
- *  clusters_place. */
+ *  cluster_place. */
 void lwi_rcr_loads_apply(const lwi_work *work, const lwi_rcr_loads *loads,
                          const lwi_clusters *clusters, double t, const double *x, const double *v,
                          const double *inputs);
-/** Adds those wrenches to the clusters; after clusters_force. */
+/** Adds those wrenches to the clusters; after cluster_force. */
 void lwi_rcr_loads_pass(const lwi_work *work, const lwi_rcr_loads *loads,
                         const lwi_clusters *clusters);
 

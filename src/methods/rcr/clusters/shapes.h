@@ -8,7 +8,8 @@
 #include "methods/rcr/clusters/clusters.h"
 
 /** One row each: name, kind of kernel (`planar`, `cluster`). */
-#define LWI_CLUSTER_SHAPE_LIST(X) X(crank, planar) X(four_bar, planar) X(posts, cluster)
+#define LWI_CLUSTER_SHAPE_LIST(X)                                                                  \
+    X(crank, planar) X(four_bar, planar) X(post, cluster) X(posts, cluster)
 
 /** A body on a hinge at the ground. */
 static const lwi_cluster_shape lwi_cluster_shape_crank = {
@@ -51,6 +52,14 @@ static const lwi_cluster_shape lwi_cluster_shape_four_bar = {
               .has_offset = true,
               .moved_by = 1,
               .has_dependent = true}}};
+
+/** A post on a universal joint at the ground. */
+static const lwi_cluster_shape lwi_cluster_shape_post = {
+    .nx = 2,
+    .nstep = 2,
+    .nbody = 1,
+    .step = {{.parent = -1, .body = -1, .turn = true, .moved_by = 1},
+             {.parent = 0, .at = 1, .axes = LWI_CLUSTER_SQUARE, .turn = true, .moved_by = 3}}};
 
 /** A rung between two posts on universal joints, tilted by their first axes. */
 static const lwi_cluster_shape lwi_cluster_shape_posts = {

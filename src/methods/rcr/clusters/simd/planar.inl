@@ -30,16 +30,13 @@ static INLINE void NAME(planar_rotate)(real *y, real c, real s, const real *x)
     y[1] = SUM2(s, x[0], c, x[1]);
 }
 
-// Angle, origin and mass centre of step n; R has the cosine and sine in entries 0 and 3.
-static INLINE mask NAME(planar_pose)(const lwi_cluster_block *b, int n, real q, real *angle, int l)
+// Origin and mass centre of step n, with the cosine c and sine s of its angle, which are entries 0 and 3 of R.
+static INLINE void NAME(planar_pose)(const lwi_cluster_block *b, int n, real c, real s, int l)
 {
     const lwi_cluster_step *step = &b->shape->step[n];
     const lwi_cluster_link *link = &b->link[n];
     lwi_cluster_pose *pose = &b->pose[n];
-    real c, s, x[2], d[2] = {NAME(splat)(0), NAME(splat)(0)};
-    angle[n] = q + AT(link->angle);
-    if (step->parent >= 0) angle[n] += angle[step->parent];
-    NAME(sincos)(angle[n], &s, &c);
+    real x[2], d[2] = {NAME(splat)(0), NAME(splat)(0)};
     AT(pose->R[0]) = c;
     AT(pose->R[3]) = s;
     if (step->has_offset) {
@@ -61,17 +58,21 @@ static INLINE mask NAME(planar_pose)(const lwi_cluster_block *b, int n, real q, 
         NAME(planar_rotate)(d, c, s, x);
         NAME(planar_store)(pose->c, d, l);
     }
-    return NAME(at_most)(NAME(absolute)(angle[n]), NAME(splat)(LWI_K_LARGEST_ANGLE));
 }
 
 static INLINE mask NAME(planar_poses)(const lwi_cluster_block *b, const double *q, int l)
 {
     const lwi_cluster_shape *s = b->shape;
-    mask valid = ~NAME(bits)(NAME(splat)(0));
-    real angle[LWI_CLUSTER_STEPS];
-    for (int n = 0; n < s->nstep; n++)
-        valid &=
-            NAME(planar_pose)(b, n, NAME(cluster_gather)(q, b->iq[s->step[n].at], l), angle, l);
+    real angle[LWI_CLUSTER_STEPS], sine[LWI_CLUSTER_STEPS], cosine[LWI_CLUSTER_STEPS];
+    UNROLL
+    for (int n = 0; n < s->nstep; n++) {
+        const int p = s->step[n].parent;
+        angle[n] = NAME(cluster_gather)(q, b->iq[s->step[n].at], l) + AT(b->link[n].angle);
+        if (p >= 0) angle[n] += angle[p];
+    }
+    const mask valid = NAME(cluster_sincos)(angle, s->nstep, sine, cosine);
+    UNROLL
+    for (int n = 0; n < s->nstep; n++) NAME(planar_pose)(b, n, cosine[n], sine[n], l);
     return valid;
 }
 
@@ -92,6 +93,7 @@ static INLINE void NAME(planar_levers)(const lwi_cluster_block *b, int l)
     real P[2], x[2];
     NAME(planar_end)(b, 1, P, l);
     NAME(planar_store)(b->closed->P[1], P, l);
+    UNROLL
     for (int k = 0; k < s->closing[0].n; k++) {
         const int n = s->closing[0].path[k];
         lwi_lanes *p = b->lever[k];
@@ -109,6 +111,7 @@ static INLINE void NAME(planar_inertia)(const lwi_cluster_block *b, int l)
     real M[LWI_CLUSTER_KNOWN][LWI_CLUSTER_KNOWN];
     for (int i = 0; i < nx; i++)
         for (int j = 0; j <= i; j++) M[i][j] = NAME(splat)(0);
+    UNROLL
     for (int n = 0; n < s->nstep; n++) {
         const lwi_cluster_step *step = &s->step[n];
         const lwi_cluster_pose *pose = &b->pose[n];
@@ -216,9 +219,11 @@ static INLINE void NAME(planar_force)(const lwi_cluster_block *b, const double *
     const int nx = s->nx;
     NAME(planar_motion) motion[LWI_CLUSTER_STEPS];
     real f[LWI_CLUSTER_KNOWN];
+    UNROLL
     for (int n = 0; n < s->nstep; n++) NAME(planar_move)(b, n, qd, motion, l);
     if (s->nclosing) NAME(planar_bias)(b, motion, unit, l);
     for (int j = 0; j < nx; j++) f[j] = NAME(splat)(0);
+    UNROLL
     for (int n = 0; n < s->nstep; n++) {
         const lwi_cluster_step *step = &s->step[n];
         const lwi_cluster_link *link = &b->link[n];

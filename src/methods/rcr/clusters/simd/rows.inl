@@ -63,6 +63,7 @@ static INLINE void NAME(cluster_levers)(const lwi_cluster_block *b, int g, int l
     }
     NAME(cluster_store)(b->closed[g].P[0], P[0], 6, l);
     NAME(cluster_store)(b->closed[g].z, z, 3, l);
+    UNROLL
     for (int k = 0; k < closing->n; k++) {
         const int n = closing->path[k];
         const lwi_cluster_step *step = &b->shape->step[n];
@@ -143,12 +144,15 @@ static INLINE void NAME(cluster_products)(const lwi_cluster_block *b, int g, boo
     const bool turns = !planar && closing->kind != LWI_CLUSTER_BALL;
     real axis[LWI_CLUSTER_LOOP][3];
     const real *t[LWI_CLUSTER_LOOP];
+    UNROLL
     for (int k = 0; k < closing->n; k++)
         t[k] = turns && NAME(cluster_oblique)(axis[k], b, g, closing->path[k], l) ? axis[k] : NULL;
+    UNROLL
     for (int k = 0; k < closing->ny; k++) {
         const int i = s->step[closing->path[k]].at - s->nx;
         real p[3];
         NAME(cluster_load)(p, lever[k], 3, l);
+        UNROLL
         for (int m = 0; m < closing->n; m++) {
             const int j = s->step[closing->path[m]].at;
             if (m > k && m < closing->ny) continue;
@@ -180,6 +184,7 @@ static INLINE void NAME(cluster_refine)(const lwi_cluster_block *b, real (*row)[
         const lwi_lanes(*lever)[3] = (const lwi_lanes(*)[3])b->lever + closing->first;
         const bool turns = closing->kind != LWI_CLUSTER_BALL;
         real t[LWI_CLUSTER_LOOP][3], *r = row[g];
+        UNROLL
         for (int k = 0; k < closing->n; k++) {
             const int at = s->step[closing->path[k]].at;
             if (turns) NAME(cluster_oblique)(t[k], b, g, closing->path[k], l);
@@ -188,6 +193,7 @@ static INLINE void NAME(cluster_refine)(const lwi_cluster_block *b, real (*row)[
             for (int i = 0; i < 3; i++) MORE(r[i], z, AT(lever[k][i]));
             if (turns) NAME(cluster_axpy)(r + 3, z, t[k]);
         }
+        UNROLL
         for (int k = 0; k < closing->ny; k++) {
             real p[3], *to = &more[s->step[closing->path[k]].at - s->nx];
             NAME(cluster_load)(p, lever[k], 3, l);
@@ -210,6 +216,7 @@ static INLINE void NAME(cluster_normal)(const lwi_cluster_block *b,
         for (int j = s->first[i]; j <= i && !only; j++) N[i][j] = NAME(splat)(0);
         for (int j = 0; j < s->nx; j++) B[i][j] = NAME(splat)(0);
     }
+    UNROLL
     for (int g = 0; g < s->nclosing; g++) NAME(cluster_products)(b, g, only, N, B, unit, planar, l);
 }
 
@@ -220,6 +227,7 @@ static INLINE void NAME(cluster_ratios)(const lwi_cluster_block *b, int j, real 
     for (int g = 0; g < s->nclosing; g++) {
         const lwi_cluster_closing *closing = &s->closing[g];
         real square = NAME(splat)(0);
+        UNROLL
         for (int k = 0; k < closing->ny; k++) {
             const int i = s->step[closing->path[k]].at - s->nx;
             const real x = AT(b->K[i * s->nx + j]);
@@ -242,6 +250,7 @@ static INLINE mask NAME(cluster_closure)(const lwi_cluster_block *b, real unit, 
         B[LWI_CLUSTER_DEPENDENT][LWI_CLUSTER_KNOWN];
     mask valid = ~NAME(bits)(NAME(splat)(0));
     NAME(cluster_normal)(b, N, B, unit, planar, l);
+    UNROLL
     for (int i = 0; i < ny; i++) { // N becomes L D below the diagonal
         real d = N[i][i];
         lwi_lanes *row = L + i * (i - 1) / 2;
@@ -257,6 +266,7 @@ static INLINE mask NAME(cluster_closure)(const lwi_cluster_block *b, real unit, 
     }
     real sum[LWI_CLUSTER_CLOSINGS];
     for (int g = 0; g < s->nclosing; g++) sum[g] = NAME(splat)(0);
+    UNROLL
     for (int j = 0; j < nx; j++) {
         real x[LWI_CLUSTER_DEPENDENT];
         for (int i = 0; i < ny; i++) x[i] = -B[i][j];

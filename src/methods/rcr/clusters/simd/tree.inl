@@ -35,6 +35,9 @@ typedef double row_part __attribute__((vector_size(8 * ROW_WIDTH), may_alias, al
     case LWI_CLUSTER_SIZE(0, 1, 0, 0):                                                             \
         variant(0, 1, 0, 0);                                                                       \
         break;                                                                                     \
+    case LWI_CLUSTER_SIZE(0, 2, 0, 0):                                                             \
+        variant(0, 2, 0, 0);                                                                       \
+        break;                                                                                     \
     case LWI_CLUSTER_SIZE(1, 1, 1, 1):                                                             \
         variant(1, 1, 1, 1);                                                                       \
         break;                                                                                     \
