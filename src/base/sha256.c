@@ -1,6 +1,7 @@
 // sha256.c -- the hash SHA-256 [fips180-4, 6.2].
 #include "base/sha256.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,11 +22,14 @@ static uint32_t rotate(uint32_t x, int n)
     return x >> n | x << (32 - n);
 }
 
+static uint32_t word_at(const unsigned char *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
 static void schedule(const unsigned char *block, uint32_t w[64])
 {
-    for (int t = 0; t < 16; t++)
-        w[t] = (uint32_t)block[4 * t] << 24 | (uint32_t)block[4 * t + 1] << 16 |
-               (uint32_t)block[4 * t + 2] << 8 | block[4 * t + 3];
+    for (int t = 0; t < 16; t++) w[t] = word_at(block + 4 * t);
     for (int t = 16; t < 64; t++) {
         const uint32_t a = w[t - 15], b = w[t - 2];
         w[t] = (rotate(b, 17) ^ rotate(b, 19) ^ b >> 10) + w[t - 7] +
@@ -33,22 +37,34 @@ static void schedule(const unsigned char *block, uint32_t w[64])
     }
 }
 
+// A round.  The letters of the standard move by one place after each: here the arguments do, and only d and h change.
+static inline void turn(uint32_t a, uint32_t b, uint32_t c, uint32_t *d, uint32_t e, uint32_t f,
+                        uint32_t g, uint32_t *h, uint32_t constant)
+{
+    const uint32_t choice = g ^ (e & (f ^ g)), majority = (a & b) | (c & (a | b));
+    const uint32_t t1 = *h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + choice + constant;
+    *d += t1;
+    *h = t1 + (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + majority;
+}
+
 static void compress(uint32_t state[8], const unsigned char *block)
 {
-    uint32_t w[64], s[8];
+    uint32_t w[64];
+    uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
+    uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
     schedule(block, w);
-    memcpy(s, state, sizeof s);
-    for (int t = 0; t < 64; t++) {
-        const uint32_t choice = (s[4] & s[5]) ^ (~s[4] & s[6]);
-        const uint32_t majority = (s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]);
-        const uint32_t t1 =
-            s[7] + (rotate(s[4], 6) ^ rotate(s[4], 11) ^ rotate(s[4], 25)) + choice + k_[t] + w[t];
-        const uint32_t t2 = (rotate(s[0], 2) ^ rotate(s[0], 13) ^ rotate(s[0], 22)) + majority;
-        memmove(s + 1, s, 7 * sizeof *s);
-        s[4] += t1;
-        s[0] = t1 + t2;
+    for (int t = 0; t < 64; t += 8) {
+        turn(a, b, c, &d, e, f, g, &h, k_[t] + w[t]);
+        turn(h, a, b, &c, d, e, f, &g, k_[t + 1] + w[t + 1]);
+        turn(g, h, a, &b, c, d, e, &f, k_[t + 2] + w[t + 2]);
+        turn(f, g, h, &a, b, c, d, &e, k_[t + 3] + w[t + 3]);
+        turn(e, f, g, &h, a, b, c, &d, k_[t + 4] + w[t + 4]);
+        turn(d, e, f, &g, h, a, b, &c, k_[t + 5] + w[t + 5]);
+        turn(c, d, e, &f, g, h, a, &b, k_[t + 6] + w[t + 6]);
+        turn(b, c, d, &e, f, g, h, &a, k_[t + 7] + w[t + 7]);
     }
-    for (int i = 0; i < 8; i++) state[i] += s[i];
+    state[0] += a, state[1] += b, state[2] += c, state[3] += d;
+    state[4] += e, state[5] += f, state[6] += g, state[7] += h;
 }
 
 void lwi_sha256_begin(lwi_sha256 *hash)
@@ -64,11 +80,12 @@ void lwi_sha256_add(lwi_sha256 *hash, const void *data, size_t size)
     const unsigned char *from = data;
     while (size > 0) {
         const size_t at = hash->bytes % 64, room = 64 - at, n = size < room ? size : room;
-        memcpy(hash->block + at, from, n);
+        const bool whole = n == 64;
+        if (!whole) memcpy(hash->block + at, from, n);
+        if (at + n == 64) compress(hash->state, whole ? from : hash->block);
         hash->bytes += n;
         from += n;
         size -= n;
-        if (at + n == 64) compress(hash->state, hash->block);
     }
 }
 
