@@ -7,6 +7,7 @@
 #include "codegen/graph.h"
 
 #include "base/assert.h"
+#include "base/numbers.h"
 
 #include <float.h>
 #include <math.h>
@@ -180,9 +181,15 @@ void lwi_codegen_literal(double x, const char *suffix, char *text, size_t size)
         return;
     }
     const bool none = suffix[0] && fabs(x) < (double)FLT_MIN; // zero as a float
-    const int n = snprintf(text, size, "%.17g", none ? 0 : x);
-    const bool plain = strspn(text, "-0123456789") == (size_t)n; // an integer's text
-    snprintf(text + n, size - (size_t)n, "%s%s", plain ? ".0" : "", suffix);
+    char room[LWI_NUMBER_ROOM];
+    int n = none ? 0 : lwi_number_digits(x, room);
+    if (n == 0) n = snprintf(room, sizeof room, "%.17g", none ? 0 : x);
+    room[n] = 0;
+    const bool plain = strspn(room, "-0123456789") == (size_t)n; // an integer's text
+    LWI_ASSERT((size_t)n + 4 <= size);
+    strcpy(text, room);
+    strcat(text, plain ? ".0" : "");
+    strcat(text, suffix);
 }
 
 // A literal, a name, or a whole expression if the value has no name.
