@@ -16,8 +16,8 @@ import sys
 # Siblings stand in one entry: they must not include one another.
 LAYERS = [("base",), ("spatial",), ("model",), ("kinematics",), ("tree", "elimination"), ("system", "loops"),
           ("methods/dca", "methods/rcr", "methods/index3", "methods/rattle", "methods/dense", "methods/lagrange"),
-          ("dynamics",), ("initial",), ("integrate",), ("simulate",), ("batch",), ("codegen",), ("compiled",), ("device",), ("io",),
-          ("io/yaml", "io/urdf", "io/sdf", "io/mjcf", "io/result"), ("store",), ("analysis",), ("plot",), ("view",), ("cli",)]
+          ("dynamics",), ("initial",), ("integrate",), ("simulate",), ("batch",), ("io",),
+          ("io/yaml", "io/urdf", "io/sdf", "io/mjcf", "io/result"), ("codegen",), ("compiled",), ("device",), ("store",), ("analysis",), ("plot",), ("view",), ("cli",)]
 LEVEL = {layer: level for level, group in enumerate(LAYERS) for layer in group}
 OUTSIDE = {"arkode": "integrate", "cvode": "integrate", "nvector": "integrate",
            "sundials": "integrate", "sunmatrix": "integrate", "sunlinsol": "integrate",

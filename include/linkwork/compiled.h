@@ -42,7 +42,7 @@ typedef struct lw_compiled_info {
     int ninput;
     int lanes;          ///< states side by side
     bool found;         ///< it was compiled before
-    double generating;  ///< [s] of generating the text
+    double generating;  ///< [s] of generating the text, or of finding its shared object without it
     double compiling;   ///< [s] of the compiler, or what it would take; 0: it was compiled before
     size_t letters;     ///< length of the generated text
     char compiler[128]; ///< first line of its version

@@ -6,8 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-// `auto` does not compile runs that take less than this, predicted from their first part.  Even to find code that is compiled
-// already it generates the text and starts the compiler for its version; a short run would not regain that time.
+// `auto` does not compile runs that take less than this, predicted from their first part.  To see whether there is code that is
+// compiled already it starts the compiler for its version and, where there is none, generates the text; a short run would not
+// regain that time.
 #define SHORT 0.25          // s
 #define FOR_EACH_SPEED 0.02 // s
 #define TRIAL 0.1           // s

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-// Behind the bytes of a shared object, which loaders ignore: this and their SHA-256.
-#define MARK "linkwork sha256 "
-enum { MARK_SIZE = sizeof MARK - 1, END = MARK_SIZE + LWI_SHA256_SIZE - 1, LARGEST = 1 << 28 };
+// Behind the bytes of a shared object, which loaders ignore: this and their checksum.
+#define MARK "linkwork check "
+enum { MARK_SIZE = sizeof MARK - 1, CHECK = 16, END = MARK_SIZE + CHECK, LARGEST = 1 << 28 };
 
 enum { MAX_FILES = 1000 }; // that are kept
 
@@ -72,13 +73,14 @@ lw_status lwi_cache_open(const char *given, lwi_cache *cache, lw_error *error)
 
 // ------------------------------------------------------------------------------------------- finding
 
-static const char *const kinds[] = {".so", ".cubin"}; // of a processor, of a GPU
+static const char *const kinds[] = {
+    [LWI_CACHE_OBJECT] = ".so", [LWI_CACHE_GPU] = ".cubin", [LWI_CACHE_INDEX] = ".index"};
 
-static bool file_of(const lwi_cache *cache, const char *key, const char *kind,
+static bool file_of(const lwi_cache *cache, const char *key, lwi_cache_kind kind,
                     char path[LWI_CACHE_PATH])
 {
     char name[LWI_SHA256_SIZE + 8];
-    snprintf(name, sizeof name, "%s%s", key, kind);
+    snprintf(name, sizeof name, "%s%s", key, kinds[kind]);
     return cache->path[0] && join(path, cache->path, name);
 }
 
@@ -102,13 +104,27 @@ static bool write_all(int file, const char *bytes, size_t size)
     return true;
 }
 
-// MARK and the hash of what is before it.
+// 16 hexadecimal digits that differ where one word does: damage, not intent, for the folder is private.
+static void check_of(const char *bytes, size_t size, char digits[CHECK + 1])
+{
+    uint64_t sum = size, word;
+    for (size_t i = 0; i < size; i += sizeof word) {
+        const size_t n = size - i < sizeof word ? size - i : sizeof word;
+        word = 0;
+        memcpy(&word, bytes + i, n);
+        sum = (sum ^ word) * 0x9e3779b97f4a7c15u;
+        sum ^= sum >> 32;
+    }
+    snprintf(digits, CHECK + 1, "%016llx", (unsigned long long)sum);
+}
+
+// MARK and the checksum of what is before it.
 static bool is_whole(const char *bytes, size_t size)
 {
-    char hash[LWI_SHA256_SIZE];
-    lwi_sha256_of(bytes, size - END, hash);
+    char digits[CHECK + 1];
+    check_of(bytes, size - END, digits);
     const char *end = bytes + size - END;
-    return !memcmp(end, MARK, MARK_SIZE) && !memcmp(end + MARK_SIZE, hash, LWI_SHA256_SIZE - 1);
+    return !memcmp(end, MARK, MARK_SIZE) && !memcmp(end + MARK_SIZE, digits, CHECK);
 }
 
 // All bytes of a whole file, with the mark; NULL: it is not whole.
@@ -127,7 +143,7 @@ static char *take(int file, const lw_allocator *allocator, size_t *size)
     return NULL;
 }
 
-static char *open_and_take(const lwi_cache *cache, const char *key, const char *kind,
+static char *open_and_take(const lwi_cache *cache, const char *key, lwi_cache_kind kind,
                            const lw_allocator *allocator, char path[LWI_CACHE_PATH], size_t *size)
 {
     if (!file_of(cache, key, kind, path)) return NULL;
@@ -143,16 +159,16 @@ bool lwi_cache_find(const lwi_cache *cache, const char *key, char path[LWI_CACHE
     lwi_arena arena; // an allocator that is NULL is malloc
     size_t size;
     lwi_arena_init(&arena, NULL);
-    char *bytes = open_and_take(cache, key, kinds[0], &arena.allocator, path, &size);
+    char *bytes = open_and_take(cache, key, LWI_CACHE_OBJECT, &arena.allocator, path, &size);
     if (bytes) lwi_release(&arena.allocator, bytes);
     return bytes != NULL;
 }
 
-bool lwi_cache_read(const lwi_cache *cache, const char *key, const lw_allocator *allocator,
-                    char **bytes, size_t *size)
+bool lwi_cache_read(const lwi_cache *cache, lwi_cache_kind kind, const char *key,
+                    const lw_allocator *allocator, char **bytes, size_t *size)
 {
     char path[LWI_CACHE_PATH];
-    *bytes = open_and_take(cache, key, kinds[1], allocator, path, size);
+    *bytes = open_and_take(cache, key, kind, allocator, path, size);
     if (*bytes) *size -= END;
     return *bytes != NULL;
 }
@@ -182,11 +198,19 @@ static bool finish(const char *path)
     done = done && bytes && read_all(file, bytes, size);
     if (done) {
         memcpy(end, MARK, MARK_SIZE);
-        lwi_sha256_of(bytes, size, end + MARK_SIZE);
+        check_of(bytes, size, end + MARK_SIZE);
         done = write_all(file, end, END) && fchmod(file, 0600) == 0;
     }
     free(bytes);
     return close(file) == 0 && done;
+}
+
+static bool is_kept(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    for (int i = 0; dot && i < LWI_COUNT(kinds); i++)
+        if (strcmp(dot, kinds[i]) == 0) return true;
+    return false;
 }
 
 // Removes the file that was not used for the longest time, where there are too many.
@@ -198,10 +222,7 @@ static void remove_oldest(const char *folder)
     int files = 0;
     DIR *list = opendir(folder);
     for (struct dirent *entry; list && (entry = readdir(list));) {
-        const char *dot = strrchr(entry->d_name, '.');
-        if (!dot || (strcmp(dot, kinds[0]) != 0 && strcmp(dot, kinds[1]) != 0) ||
-            !join(path, folder, entry->d_name))
-            continue;
+        if (!is_kept(entry->d_name) || !join(path, folder, entry->d_name)) continue;
         if (stat(path, &about) != 0) continue;
         files++;
         const struct timespec t = about.st_mtim;
@@ -230,7 +251,7 @@ static void remove_abandoned(const char *folder)
     if (list) closedir(list);
 }
 
-static void keep(const lwi_cache *cache, const char *key, const char *kind, const char *built,
+static void keep(const lwi_cache *cache, const char *key, lwi_cache_kind kind, const char *built,
                  char path[LWI_CACHE_PATH])
 {
     if (file_of(cache, key, kind, path) && !strncmp(built, cache->path, strlen(cache->path)) &&
@@ -245,10 +266,11 @@ static void keep(const lwi_cache *cache, const char *key, const char *kind, cons
 void lwi_cache_keep(const lwi_cache *cache, const char *key, const char *built,
                     char path[LWI_CACHE_PATH])
 {
-    keep(cache, key, kinds[0], built, path);
+    keep(cache, key, LWI_CACHE_OBJECT, built, path);
 }
 
-void lwi_cache_write(const lwi_cache *cache, const char *key, const char *bytes, size_t size)
+void lwi_cache_write(const lwi_cache *cache, lwi_cache_kind kind, const char *key,
+                     const char *bytes, size_t size)
 {
     char folder[LWI_CACHE_PATH], built[LWI_CACHE_PATH], path[LWI_CACHE_PATH];
     if (!cache->path[0] || lwi_cache_begin(cache, folder, NULL) != LW_OK) return;
@@ -257,7 +279,7 @@ void lwi_cache_write(const lwi_cache *cache, const char *key, const char *bytes,
                          : -1;
     bool done = file >= 0 && write_all(file, bytes, size);
     if (file >= 0) done = close(file) == 0 && done;
-    if (done) keep(cache, key, kinds[1], built, path);
+    if (done) keep(cache, key, kind, built, path);
     lwi_cache_end(folder);
 }
 

@@ -13,17 +13,21 @@ typedef struct lwi_cache {
     char path[LWI_CACHE_PATH]; ///< "": there is none
 } lwi_cache;
 
+/** Shared objects of a processor, code for a GPU, and the keys of shared objects (index.h). */
+typedef enum lwi_cache_kind { LWI_CACHE_OBJECT, LWI_CACHE_GPU, LWI_CACHE_INDEX } lwi_cache_kind;
+
 /** Finds or creates the folder.
  *  @param given  NULL: $XDG_CACHE_HOME/linkwork, else $HOME/.cache/linkwork
  *  @return LW_ERR_IO: it is another's, or others can write in it */
 lw_status lwi_cache_open(const char *given, lwi_cache *cache, lw_error *error);
-/** The path of a key's file, if it is there, this user's and whole. */
+/** The path of a key's shared object, if it is there, this user's and whole. */
 bool lwi_cache_find(const lwi_cache *cache, const char *key, char path[LWI_CACHE_PATH]);
-/** The bytes of a key's file of code for a GPU, if it is there, this user's and whole; the caller releases them (lwi_release). */
-bool lwi_cache_read(const lwi_cache *cache, const char *key, const lw_allocator *allocator,
-                    char **bytes, size_t *size);
+/** The bytes of a key's file, if it is there, this user's and whole; the caller releases them (lwi_release). */
+bool lwi_cache_read(const lwi_cache *cache, lwi_cache_kind kind, const char *key,
+                    const lw_allocator *allocator, char **bytes, size_t *size);
 /** Keeps such bytes, if that is possible. */
-void lwi_cache_write(const lwi_cache *cache, const char *key, const char *bytes, size_t size);
+void lwi_cache_write(const lwi_cache *cache, lwi_cache_kind kind, const char *key,
+                     const char *bytes, size_t size);
 /** A new private folder to build in: in the cache, or where files are temporary.
  *  @return LW_ERR_IO with the reason */
 lw_status lwi_cache_begin(const lwi_cache *cache, char folder[LWI_CACHE_PATH], lw_error *error);

@@ -8,6 +8,7 @@
 #include "codegen/closing.h"
 #include "codegen/sources.h"
 #include "compiled/build.h"
+#include "compiled/index.h"
 #include "model/model.h"
 
 #include <dlfcn.h>
@@ -29,18 +30,25 @@ typedef struct sources {
 static const char *const file_names[] = {"generated.h", "generated.c", "generated_lanes.h",
                                          "generated_lanes.c", "calls.c"};
 
+static unsigned functions_of(const lw_compiled_desc *desc)
+{
+    return 1u << LW_CODEGEN_rates | 1u << LW_CODEGEN_project_positions |
+           1u << LW_CODEGEN_project_velocities | 1u << LW_CODEGEN_closing_rates |
+           1u << LW_CODEGEN_margins | (desc->rates_only ? 0 : 1u << LW_CODEGEN_forward_dynamics);
+}
+
+static lw_status choose_lanes(const lw_compiled_desc *desc, int *lanes, lw_error *error)
+{
+    *lanes = desc->lanes ? desc->lanes : lwi_isa_width(lwi_isa_of(0));
+    if (desc->lanes == 0 && *lanes < 4) *lanes = 4;
+    if (*lanes == 1 || *lanes == 4 || *lanes == 8) return LW_OK;
+    return lwi_fail(error, LW_ERR_ARGUMENT, "lanes: expected 1, 4 or 8, found %d", *lanes);
+}
+
 static lw_status make_sources(const lw_model *model, const lwi_partition *partition,
                               const lw_compiled_desc *desc, sources *t, lw_error *error)
 {
-    const unsigned functions = 1u << LW_CODEGEN_rates | 1u << LW_CODEGEN_project_positions |
-                               1u << LW_CODEGEN_project_velocities |
-                               1u << LW_CODEGEN_closing_rates | 1u << LW_CODEGEN_margins |
-                               (desc->rates_only ? 0 : 1u << LW_CODEGEN_forward_dynamics);
-    t->lanes = desc->lanes ? desc->lanes : lwi_isa_width(lwi_isa_of(0));
-    if (desc->lanes == 0 && t->lanes < 4) t->lanes = 4;
-    if (t->lanes != 1 && t->lanes != 4 && t->lanes != 8)
-        return lwi_fail(error, LW_ERR_ARGUMENT, "lanes: expected 1, 4 or 8, found %d", t->lanes);
-    TRY(lwi_codegen_print_sources(model, functions, t->lanes > 1 ? t->lanes : 0, partition,
+    TRY(lwi_codegen_print_sources(model, functions_of(desc), t->lanes > 1 ? t->lanes : 0, partition,
                                   desc->allocator, &t->generated, error));
     const bool closed = t->generated.closed, timed = t->generated.timed;
     const bool forward = !desc->rates_only && !timed && !t->generated.signals;
@@ -104,10 +112,11 @@ static lw_status load(void *object, const char *path, lw_error *error)
 
 /** What is known before anything is compiled. */
 typedef struct plan {
-    sources all;
+    sources all; ///< empty where the index has the key
     lwi_compiler compiler;
     lwi_cache cache;
-    char key[LWI_SHA256_SIZE], path[LWI_CACHE_PATH];
+    bool indexed; ///< `entry` is the name of an entry of the index
+    char entry[LWI_SHA256_SIZE], key[LWI_SHA256_SIZE], path[LWI_CACHE_PATH];
 } plan;
 
 // Seconds of a compiler: its start, its reading of the text, and the functions.  For twenty generated files, small
@@ -117,6 +126,25 @@ static double predict(const plan *p)
     double seconds = 0.2 + p->all.generated.seconds;
     for (int i = 0; i < GENERATED; i++) seconds += 1.8e-5 * (double)p->all.generated.size[i];
     return seconds;
+}
+
+static void remember(const plan *p, const lw_compiled_info *info)
+{
+    if (p->indexed) lwi_index_write(&p->cache, p->entry, p->key, info->letters);
+}
+
+// The text, and its shared object if that is there.
+static lw_status generate(const lw_model *model, const lwi_partition *partition,
+                          const lw_compiled_desc *desc, plan *p, lw_compiled_info *info,
+                          lw_error *error)
+{
+    TRY(make_sources(model, partition, desc, &p->all, error));
+    info->letters = 0;
+    for (int i = 0; i < GENERATED; i++) info->letters += p->all.generated.size[i];
+    find_key(&p->all, &p->compiler, p->key);
+    info->found = lwi_cache_find(&p->cache, p->key, p->path);
+    if (info->found) remember(p, info);
+    return LW_OK;
 }
 
 static lw_status make_plan(const lw_model *model, const lwi_partition *partition,
@@ -129,18 +157,20 @@ static lw_status make_plan(const lw_model *model, const lwi_partition *partition
     p->compiler.interrupt = desc->interrupt;
     p->compiler.interrupt_user = desc->interrupt_user;
     TRY(lwi_cache_open(desc->cache, &p->cache, error));
-    TRY(make_sources(model, partition, desc, &p->all, error));
+    TRY(choose_lanes(desc, &p->all.lanes, error));
     *info = (lw_compiled_info){.nq = model->tree_nq,
                                .nv = model->tree_nv,
                                .nstate = model->nstate,
                                .ninput = model->desc.ninput,
                                .lanes = p->all.lanes,
-                               .generating = lwi_clock() - began,
                                .flags = lwi_compiler_flags};
     lwi_copy_text(info->compiler, sizeof info->compiler, p->compiler.version);
-    for (int i = 0; i < GENERATED; i++) info->letters += p->all.generated.size[i];
-    find_key(&p->all, &p->compiler, p->key);
-    info->found = lwi_cache_find(&p->cache, p->key, p->path);
+    const lwi_index_entry entry = {model, functions_of(desc), p->all.lanes, partition};
+    p->indexed = lwi_index_key(&entry, &p->compiler, p->entry);
+    info->found = p->indexed && lwi_index_find(&p->cache, p->entry, p->key, &info->letters) &&
+                  lwi_cache_find(&p->cache, p->key, p->path);
+    if (!info->found) TRY(generate(model, partition, desc, p, info, error));
+    info->generating = lwi_clock() - began;
     return LW_OK;
 }
 
@@ -156,6 +186,7 @@ static lw_status build(lwi_loaded *part, const plan *p, lw_compiled_info *info, 
     const lw_status status =
         lwi_build(files, GENERATED + 1, &p->compiler, &p->cache, p->key, load, &to, error);
     info->compiling = lwi_clock() - began;
+    if (status == LW_OK) remember(p, info);
     return status;
 }
 
@@ -166,7 +197,12 @@ static lw_status make_part(const lw_model *model, const lwi_partition *partition
     plan p = {0};
     loading to = {info, part};
     lw_status status = make_plan(model, partition, desc, &p, info, error);
-    if (status == LW_OK && info->found) info->found = load(&to, p.path, NULL) == LW_OK;
+    if (status == LW_OK && info->found) {
+        const bool fits = load(&to, p.path, NULL) == LW_OK;
+        if (!fits && !p.all.generated.text[0])
+            status = generate(model, partition, desc, &p, info, error);
+        info->found = fits;
+    }
     if (status == LW_OK && !info->found) status = build(part, &p, info, error);
     lwi_codegen_free_sources(&p.all.generated);
     return status;

@@ -77,14 +77,14 @@ static lw_status find_kernels(gpu *g, const lwi_cache *cache, const lwi_nvrtc *n
     size_t size = 0;
     lwi_nvrtc_key(nvrtc, source, major, minor, key);
     lw_status status = LW_ERR_UNSUPPORTED;
-    if (lwi_cache_read(cache, key, allocator, &code, &size)) {
+    if (lwi_cache_read(cache, LWI_CACHE_GPU, key, allocator, &code, &size)) {
         status = load_kernels(g, code, NULL);
         lwi_release(allocator, code);
     }
     if (status == LW_OK) return LW_OK;
     TRY(lwi_nvrtc_compile(nvrtc, source, major, minor, allocator, &code, &size, error));
     status = load_kernels(g, code, error);
-    if (status == LW_OK) lwi_cache_write(cache, key, code, size);
+    if (status == LW_OK) lwi_cache_write(cache, LWI_CACHE_GPU, key, code, size);
     lwi_release(allocator, code);
     return status;
 }

@@ -1,6 +1,9 @@
 // test_compiled_cache.c -- the folder of what was compiled, and compilers that fail.
 #include "compile.h"
 
+#include "base/build_id.h"
+#include "compiled/index.h"
+
 #include <fcntl.h>
 #include <glob.h>
 #include <sys/stat.h>
@@ -21,16 +24,26 @@ static bool found(const lw_model *model)
     return info.found;
 }
 
-// The only file of the cache.
+// The only file of the cache with this ending.
+static void find_kind(const char *ending, char path[400])
+{
+    char pattern[300];
+    glob_t files;
+    snprintf(pattern, sizeof pattern, "%s/*%s", cache, ending);
+    assert_int_equal(0, glob(pattern, 0, NULL, &files));
+    assert_int_equal(1, files.gl_pathc);
+    snprintf(path, 400, "%s", files.gl_pathv[0]);
+    globfree(&files);
+}
+
+// The only shared object of the cache, and no folder that was built in is left.
 static void find_file(char path[400])
 {
     char pattern[300];
     glob_t files;
-    snprintf(pattern, sizeof pattern, "%s/*", cache);
-    assert_int_equal(0, glob(pattern, 0, NULL, &files));
-    assert_int_equal(1, files.gl_pathc); // no folder that was built in is left
-    snprintf(path, 400, "%s", files.gl_pathv[0]);
-    globfree(&files);
+    snprintf(pattern, sizeof pattern, "%s/new-*", cache);
+    assert_int_equal(GLOB_NOMATCH, glob(pattern, 0, NULL, &files));
+    find_kind(".so", path);
 }
 
 static void damage(const char *path, long at)
@@ -91,6 +104,63 @@ static void files_are_found_again_and_damaged_ones_built_again(void **state)
     assert_false(found(model));
     assert_true(found(model));
     find_file(path);
+    lw_model_destroy(model);
+}
+
+// An entry of the index is memory alone: without it, or where it is damaged, the shared object is found by the text.
+static void entries_of_the_index_may_be_missing_or_damaged(void **state)
+{
+    (void)state;
+    char entry[400], object[400];
+    const unsigned char *id;
+    skip_without_compiler();
+    if (lwi_build_id(&id) == 0) skip();
+    new_cache("index");
+    lw_model *model = four_bar();
+    assert_false(found(model));
+    find_kind(".index", entry);
+    find_kind(".so", object);
+    for (int i = 0; i < 4; i++) {
+        if (i == 0) remove(entry);
+        if (i == 1) damage(entry, 3);
+        if (i == 2) assert_int_equal(0, truncate(entry, 20));
+        if (i == 3) assert_int_equal(0, chmod(entry, 0622)); // somebody may have written it
+        assert_true(found(model));
+        find_kind(".index", entry); // again
+    }
+    remove(object); // with an entry
+    assert_false(found(model));
+    assert_true(found(model));
+    lw_model_destroy(model);
+}
+
+// What it has of the text shows that it was read.
+static void the_index_is_used(void **state)
+{
+    (void)state;
+    const unsigned char *id;
+    char path[400], key[LWI_SHA256_SIZE], object[LWI_SHA256_SIZE];
+    size_t letters;
+    lwi_cache place;
+    skip_without_compiler();
+    if (lwi_build_id(&id) == 0) skip();
+    new_cache("used");
+    lw_model *model = four_bar();
+    assert_false(found(model));
+    find_kind(".index", path);
+    snprintf(key, sizeof key, "%.64s", strrchr(path, '/') + 1);
+    OK(lwi_cache_open(cache, &place, NULL));
+    assert_true(lwi_index_find(&place, key, object, &letters));
+    assert_true(letters > 1000);
+    const char *const other[] = {object, "0123456789abcdef", "../../../../etc/passwd", ""};
+    for (int i = 0; i < 4; i++) { // one that is right, and no names
+        lwi_index_write(&place, key, other[i], 123456789);
+        lw_compiled *c = compiled(model, desc_of(1, true));
+        const lw_compiled_info info = lw_compiled_about(c);
+        assert_true(info.found);
+        assert_int_equal(info.letters, i == 0 ? 123456789 : letters);
+        lw_compiled_destroy(c);
+    }
     lw_model_destroy(model);
 }
 
@@ -235,6 +305,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_are_found_again_and_damaged_ones_built_again),
+        cmocka_unit_test(entries_of_the_index_may_be_missing_or_damaged),
+        cmocka_unit_test(the_index_is_used),
         cmocka_unit_test(a_folder_that_others_can_write_is_refused),
         cmocka_unit_test(without_a_folder_it_is_compiled_each_time),
         cmocka_unit_test(the_folder_is_that_of_the_variables),

@@ -44,7 +44,7 @@ static const char *stated_text(const writing *w, const lwi_yaml_key *key, const 
                                bool *other)
 {
     *other = false;
-    if (!w->d->stated.n || w->now->item.index < 0 || key->kind == LWI_KEY_OBJECT ||
+    if (w->flat || !w->d->stated.n || w->now->item.index < 0 || key->kind == LWI_KEY_OBJECT ||
         key->kind == LWI_KEY_EACH)
         return NULL;
     const ptrdiff_t offset = (const char *)source + key->offset - (const char *)w->now->base;
