@@ -157,6 +157,32 @@ static void rings_agree_with_the_elimination(void **state)
     }
 }
 
+/** In a row all poses are those of the tree, of hubs and of the last bodies of paths too. */
+static void poses_of_rows_fit_those_of_neighbours(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        static const char *const formulation[] = {"hdca", "dca"};
+        lwt_net net = lwt_net_begin(3);
+        lwt_net_ring(&net, i, 270);
+        lw_model *model = lwt_model(net.builder);
+        lwi_snapshot m[2];
+        lwi_arena arena;
+        lwi_arena_init(&arena, NULL);
+        for (int f = 0; f < 2; f++) {
+            lwi_work *work = lwt_net_work(model, formulation[f], 0, 1);
+            double *x = lwt_net_state(model, work->layout.nx, false);
+            lwt_observe(work, 0, x, NULL, &arena, &m[f]);
+            free(x);
+            lwi_work_destroy(work);
+        }
+        assert_memory_equal(m[0].r, m[1].r, (size_t)model->nbody * sizeof *m[0].r);
+        assert_memory_equal(m[0].R, m[1].R, (size_t)model->nbody * sizeof *m[0].R);
+        lwi_arena_free(&arena);
+        lw_model_destroy(model);
+    }
+}
+
 /** A hinge that closes a loop at the tips of paths takes no hubs: the ring has its first link, the mesh its knots. */
 static void halves_of_cut_bars_have_no_hubs(void **state)
 {
@@ -448,6 +474,7 @@ int main(void)
         cmocka_unit_test(pinned_paths_agree_with_the_elimination),
         cmocka_unit_test(rings_agree_with_the_elimination),
         cmocka_unit_test(reactions_of_heavy_and_light_links),
+        cmocka_unit_test(poses_of_rows_fit_those_of_neighbours),
         cmocka_unit_test(halves_of_cut_bars_have_no_hubs),
         cmocka_unit_test(lengths_of_segments_have_the_smallest_cost),
         cmocka_unit_test(any_joint_may_close_a_ring),

@@ -387,6 +387,14 @@ static void place_at_joint(const lwi_hubs *hubs, int k)
     v3_add(tree->r[k], tree->r[k], tree->r[parent]);
 }
 
+// Columns of S are independent at all coordinates.
+static void factor_metric(int nv, double (*S)[6], double (*L)[6])
+{
+    for (int i = 0; i < nv; i++)
+        for (int k = 0; k <= i; k++) L[i][k] = v6_dot(S[i], S[k]);
+    if (nv > 1) cholesky6(L, nv, 0);
+}
+
 void lwi_hubs_place(lwi_hubs *hubs, double t, const double *q)
 {
     const lw_model *model = hubs->model;
@@ -399,6 +407,7 @@ void lwi_hubs_place(lwi_hubs *hubs, double t, const double *q)
         const lwi_node *node = &model->node[k];
         const lwi_k_frame *tip = path < 0 ? NULL : &hubs->path[path].tip;
         lwi_link_position(model, k, t, q + node->iq, &tree->link[k]);
+        factor_metric(node->nv, tree->link[k].S, hubs->hub[h].metric);
         if (tip)
             place_at_tip(hubs, h, tip, q);
         else

@@ -50,6 +50,7 @@ typedef struct lwi_hub {
             [6]; ///< core < 0: Cholesky factor of J K J' + L of the edge that is eliminated with it
     double U[6][6], y[6]; ///< S^-1 J of the hub on the other side of that; S^-1 c
     double Jt[6][6];      ///< rows of `through` on it
+    double metric[6][6];  ///< Cholesky factor of S'S of its joint; of one column its square
 } lwi_hub;
 
 /** Rows between two hubs, or one and the ground: a joint, or a path that ends at a hub.  Of a joint that closes a loop:
@@ -147,6 +148,8 @@ void lwi_hubs_solve(lwi_hubs *hubs, const double *p);
 void lwi_hubs_again(lwi_hubs *hubs);
 /** Speeds u [tree] of hubs, less those of their first joints from the speeds of paths.  @return false: not finite */
 bool lwi_hubs_speeds(lwi_hubs *hubs, double *u);
+/** Velocities of the last bodies of paths with ties, in `system`.  After both passes over momenta. */
+void lwi_hubs_move_ties(lwi_hubs *hubs);
 /** Loads on hubs, `load` [nbody] and weight, and on all that they carry; `load` of all paths. */
 void lwi_hubs_loads(lwi_hubs *hubs, const double (*load)[6]);
 /** pdot [tree] of hubs without efforts.  @return false: not finite */

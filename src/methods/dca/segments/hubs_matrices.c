@@ -340,9 +340,15 @@ bool lwi_hubs_factor(lwi_hubs *hubs, double t, bool gammas)
 void lwi_hubs_gammas(lwi_hubs *hubs, double t)
 {
     lwi_closure closure;
-    for (int e = 0; e < hubs->nedge; e++)
-        if (hubs->edge[e].joint >= 0 && hubs->edge[e].bar < 0)
-            close_joint(hubs, &hubs->edge[e], t, true, &closure);
+    for (int e = 0; e < hubs->nedge; e++) {
+        const lwi_hub_edge *edge = &hubs->edge[e];
+        if (edge->joint < 0 || edge->bar >= 0) continue;
+        if (edge->nrotor)
+            close_joint(hubs, edge, t, true, &closure);
+        else
+            lwi_joint_closure_gamma(hubs->model, edge->joint, t, &hubs->system->motion,
+                                    hubs->c0 + edge->row);
+    }
 }
 
 // The rows of an edge that the elimination has.

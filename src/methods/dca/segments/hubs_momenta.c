@@ -82,15 +82,19 @@ bool lwi_hubs_speeds(lwi_hubs *hubs, double *u)
         if (node->driven) v6_add(before, before, link->sigma);
         for (int i = 0; i < 6; i++) own[i] -= before[i];
         for (int j = 0; j < node->nv; j++) to[j] = v6_dot(link->S[j], own);
-        lwi_joint_metric_solve(node->nv, tree->link[k].S, to);
+        apply_metric(&hubs->hub[h], node->nv, to);
         if (path >= 0) to[0] = lwi_hubs_relative_at_tip(hubs, h);
         finite = finite && finite_entries(to, node->nv);
         if (node->driven) give_driven(hubs, h, u);
     }
     lwi_hubs_less_heads(hubs, u);
-    for (int i = 0; i < plan->npath; i++)
-        if (plan->path[i].tie >= 0) tie_velocity(hubs, i);
     return finite;
+}
+
+void lwi_hubs_move_ties(lwi_hubs *hubs)
+{
+    for (int i = 0; i < hubs->plan->npath; i++)
+        if (hubs->plan->path[i].tie >= 0) tie_velocity(hubs, i);
 }
 
 // ------------------------------------------------------------------------------------------- rates

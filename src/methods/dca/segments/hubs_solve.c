@@ -32,7 +32,7 @@ void lwi_hubs_put_momenta(lwi_hubs *hubs, bool world, const double *p)
             m3_tmul_v(a, tree->R[k], p + node->iv);
             m3_tmul_v(a + 3, tree->R[k], p + node->iv + 3);
         }
-        lwi_joint_metric_solve(node->nv, tree->link[k].S, a);
+        apply_metric(hub, node->nv, a);
         v6_zero(hub->W);
         for (int j = 0; j < node->nv; j++) add_row(hub->W, a[j], tree->link[k].S[j]);
         add_from_link(hubs, k, h, 1, hub->W, hub->b);
@@ -56,15 +56,18 @@ static void take_wrenches(lwi_hubs *hubs, bool known)
     for (int i = 0; i < plan->npath; i++) {
         const lwi_net_path *path = &plan->path[i];
         const lwi_hub_path *own = &hubs->path[i];
+        double less[LWI_PATH_HANDLE];
         int l;
         const lwi_path_end *end = lwi_net_end(hubs->paths, path->whole, &l);
-        for (int c = 0; path->from >= 0 && c < LWI_PATH_HANDLE; c++) {
+        if (path->from < 0) continue;
+        for (int c = 0; c < LWI_PATH_HANDLE; c++) {
             double z = end->z[c][l];
             for (int k = 0; known && k < LWI_PATH_HANDLE; k++)
                 z += end->M[triangle(c, k)][l] * own->kX[k] +
                      end->T[LWI_PATH_HANDLE * c + k][l] * own->known[k];
-            add_row(hubs->x[path->from], -z, own->X[c]);
+            less[c] = -z;
         }
+        add_rows(hubs->x[path->from], LWI_PATH_HANDLE, less, (const double(*)[6])own->X);
     }
 }
 
@@ -128,7 +131,7 @@ static void less_motion(lwi_hubs *hubs, int h)
     if (with.edge) {
         memcpy(lambda, hub->y, sizeof lambda);
         cholesky6_backward(hub->S, with.edge->rows, lambda);
-        for (int r = 0; r < with.edge->rows; r++) add_row(x, lambda[r], with.J[r]);
+        add_rows(x, with.edge->rows, lambda, with.J);
     }
     apply_mobility(hub, x);
     for (int r = 0; r < left.edge->rows; r++) hubs->c[left.edge->row + r] -= v6_dot(left.J[r], x);
@@ -142,8 +145,8 @@ static void pass_inward(lwi_hubs *hubs, int h)
     if (hub->core >= 0) return;
     take_y(hubs, h);
     if (hub->through >= 0) less_motion(hubs, h);
-    for (int r = 0; with.to >= 0 && r < with.edge->rows; r++)
-        add_row(hubs->x[with.to], hub->y[r], hub->U[r]);
+    if (with.to >= 0)
+        add_rows(hubs->x[with.to], with.edge->rows, hub->y, (const double(*)[6])hub->U);
 }
 
 static void solve_core(lwi_hubs *hubs)
@@ -182,8 +185,7 @@ static void pass_outward(lwi_hubs *hubs, int h)
     const lwi_hub_rows with = rows_with(hubs, h), left = rows_left(hubs, h);
     if (hub->core >= 0) return;
     if (left.edge) {
-        for (int r = 0; r < left.edge->rows; r++)
-            add_row(hubs->x[h], hubs->lambda[left.edge->row + r], left.J[r]);
+        add_rows(hubs->x[h], left.edge->rows, hubs->lambda + left.edge->row, left.J);
         take_y(hubs, h);
     }
     if (with.edge) {
@@ -193,7 +195,7 @@ static void pass_outward(lwi_hubs *hubs, int h)
             if (with.to >= 0) lambda[r] -= v6_dot(hub->U[r], hubs->x[with.to]);
         }
         cholesky6_backward(hub->S, with.edge->rows, lambda);
-        for (int r = 0; r < with.edge->rows; r++) add_row(hubs->x[h], lambda[r], with.J[r]);
+        add_rows(hubs->x[h], with.edge->rows, lambda, with.J);
     }
     apply_mobility(hub, hubs->x[h]);
 }
@@ -299,10 +301,10 @@ static void closing_residuals(lwi_hubs *hubs, const lwi_hub_edge *edge)
     const lwi_hub_closing *own = &hubs->closing[edge->loop];
     for (int s = 0; s < 2; s++) {
         const int h = own->hub[s];
-        for (int k = 0; h >= 0 && k < edge->rows; k++) {
-            add_row(hubs->x[h], hubs->sum[edge->row + k], own->J[s][k]);
+        if (h < 0) continue;
+        add_rows(hubs->x[h], edge->rows, hubs->sum + edge->row, (const double(*)[6])own->J[s]);
+        for (int k = 0; k < edge->rows; k++)
             hubs->c[edge->row + k] -= v6_dot(own->J[s][k], hubs->hub[h].V);
-        }
     }
 }
 
@@ -326,11 +328,12 @@ static void residuals(lwi_hubs *hubs)
         }
         const int bodies =
             edge->joint < 0 ? 1 : edge->n; // the wrench at a head is in z of the path
-        for (int r = edge->row, k = 0; k < edge->rows; r++, k++)
-            for (int i = 0; i < bodies; i++) {
-                add_row(hubs->x[edge->body[i]], hubs->sum[r], edge->J[i][k]);
-                hubs->c[r] -= v6_dot(edge->J[i][k], hubs->hub[edge->body[i]].V);
-            }
+        for (int i = 0; i < bodies; i++) {
+            const int h = edge->body[i];
+            add_rows(hubs->x[h], edge->rows, hubs->sum + edge->row, (const double(*)[6])edge->J[i]);
+            for (int k = 0; k < edge->rows; k++)
+                hubs->c[edge->row + k] -= v6_dot(edge->J[i][k], hubs->hub[h].V);
+        }
         for (int k = edge->rows - edge->nrotor; k < edge->rows; k++)
             hubs->c[edge->row + k] -= edge->slack[k] * hubs->sum[edge->row + k];
     }
@@ -395,8 +398,7 @@ void lwi_hubs_transmitted(const lwi_hubs *hubs, int h, double P[6])
     const lwi_hub_edge *edge = &hubs->edge[e];
     const int side = side_of(edge, h);
     double wrench[6] = {0};
-    for (int r = 0; r < edge->rows; r++)
-        add_row(wrench, hubs->sum[edge->row + r], edge->J[side][r]);
+    add_rows(wrench, edge->rows, hubs->sum + edge->row, (const double(*)[6])edge->J[side]);
     lwi_cut_add_wrench(hubs->model, hubs->tree, k, 1, wrench, P);
 }
 

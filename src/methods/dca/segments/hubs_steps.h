@@ -49,6 +49,16 @@ static inline void add_row(double to[6], double s, const double from[6])
     }
 }
 
+// to += J's of n rows; the sum stays in registers.
+static inline void add_rows(double to[6], int n, const double *s, const double (*J)[6])
+{
+    lwi_pair sum[3];
+    memcpy(sum, to, sizeof sum);
+    for (int r = 0; r < n; r++)
+        for (int c = 0; c < 3; c++) sum[c] = sum[c] + s[r] * lwi_pair_load(J[r] + 2 * c);
+    memcpy(to, sum, sizeof sum);
+}
+
 static inline lwi_k_frame frame_of(const double R[9], const double r[3])
 {
     lwi_k_frame f;
@@ -94,6 +104,17 @@ static inline void apply_mobility(const lwi_hub *hub, double x[6])
             y[c] = y[c] - b * lwi_pair_load(second + 2 * c) - a * lwi_pair_load(first + 2 * c);
     }
     memcpy(x, y, sizeof y);
+}
+
+// x := (S'S)^-1 x, S of the hub's joint.
+static inline void apply_metric(lwi_hub *hub, int nv, double *x)
+{
+    if (nv == 1) {
+        x[0] /= hub->metric[0][0];
+        return;
+    }
+    cholesky6_forward(hub->metric, nv, x);
+    cholesky6_backward(hub->metric, nv, x);
 }
 
 static inline int triangle(int i, int k)

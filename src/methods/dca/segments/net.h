@@ -40,7 +40,7 @@ const double *lwi_net_multipliers(const lwi_net *net, int loop);
 bool lwi_net_rates(lwi_net *net, double t, const double *p, const double *u,
                    const double (*load)[6], double *pdot);
 /** Motion of the hubs at speeds u, in tree and system.
- *  @param factored  the last evaluation was of the same q: its factors are used
+ *  @param factored  the last evaluation was of the same q: its factors are used; links and bodies are placed
  *  @return false if the general elimination must be used */
 bool lwi_net_move(lwi_net *net, double t, const double *q, const double *u, bool factored);
 /** Rates udot of the speeds, after lwi_net_move; accelerations of hubs in system.

@@ -9,15 +9,14 @@ enum { Q, IN, U, OUT, RATE, ROWS };
 
 // ------------------------------------------------------------------------------------------ create
 
-static bool is_direct(const lwi_net_plan *plan, int s)
+static lwi_net_rows rows_in_arrays(const lwi_net_plan *plan, int s)
 {
     const lwi_net_segment *segment = &plan->segment[s];
     const int g = plan->place[s].block, *iq = plan->iq + segment->first,
               *iv = plan->iv + segment->first;
-    if (segment->n < plan->body_at[g + 1] - plan->body_at[g]) return false;
     for (int j = 1; j < segment->n; j++)
-        if (iq[j] != iq[0] + j || iv[j] != iv[0] + j) return false;
-    return true;
+        if (iq[j] != iq[0] + j || iv[j] != iv[0] + j) return LWI_NET_SCATTERED;
+    return segment->n < plan->body_at[g + 1] - plan->body_at[g] ? LWI_NET_SHORT : LWI_NET_IN_PLACE;
 }
 
 // Consecutive groups for each thread, of about as many bodies.
@@ -43,14 +42,14 @@ lw_status lwi_net_paths_create(const lwi_net_plan *plan, const lwi_path_kernels 
     p->link = LWI_PUSH(arena, lwi_path_link, blocks);
     p->block = LWI_PUSH(arena, lwi_path_end, plan->ngroup + plan->nbatch);
     p->pair = LWI_PUSH(arena, lwi_net_pair, plan->nbatch);
-    p->copied = LWI_PUSH(arena, bool, plan->nsegment);
+    p->rows = LWI_PUSH(arena, lwi_net_rows, plan->nsegment);
     p->row = LWI_PUSH(arena, double, (long)ROWS *LWI_LANES *blocks);
     p->zeros = LWI_PUSH(arena, double, tree_nv);
     p->tip = LWI_PUSH(arena, double, plan->npath);
-    if (!p->first || !p->done || !p->link || !p->block || !p->pair || !p->copied || !p->row ||
+    if (!p->first || !p->done || !p->link || !p->block || !p->pair || !p->rows || !p->row ||
         !p->zeros || !p->tip)
         return LW_ERR_MEMORY;
-    for (int s = 0; s < plan->nsegment; s++) p->copied[s] = !is_direct(plan, s);
+    for (int s = 0; s < plan->nsegment; s++) p->rows[s] = rows_in_arrays(plan, s);
     share_groups(p);
     return LW_OK;
 }
@@ -123,41 +122,64 @@ static double *row_of(const lwi_net_paths *p, int what, int g, int l)
            (size_t)l * length;
 }
 
-static lwi_path_rows rows_of(const lwi_net_paths *p, int g)
+// What the kernels of a pass use, and what of it no pass before has copied.
+#define OF(what) (1u << (what))
+static const struct {
+    unsigned used, copied;
+} numbers_of[LWI_PATH_PASSES] = {
+    [LWI_PATH_INWARD] = {OF(Q) | OF(IN), OF(Q) | OF(IN)},
+    [LWI_PATH_AGAIN] = {OF(IN), 0},
+    [LWI_PATH_SPEEDS] = {OF(OUT), 0},
+    [LWI_PATH_RATES] = {OF(RATE), 0},
+    [LWI_PATH_FACTOR] = {OF(Q) | OF(IN) | OF(U), OF(Q) | OF(U)},
+    [LWI_PATH_VELOCITY] = {OF(U), OF(U)},
+    [LWI_PATH_BIAS] = {OF(IN) | OF(U), OF(IN)},
+    [LWI_PATH_AGAIN_BIAS] = {OF(IN), 0},
+    [LWI_PATH_RESPONSE] = {OF(IN), OF(IN)},
+    [LWI_PATH_ACCELERATE] = {OF(OUT), 0},
+};
+
+static void set_rows(const lwi_net_paths *p, int g, lwi_path_rows *rows)
 {
     const lwi_net_plan *plan = p->plan;
-    lwi_path_rows rows = {.kind = NULL, .all = LWI_PATH_HINGE};
+    const unsigned used = numbers_of[p->pass].used;
+    rows->kind = NULL;
+    rows->all = LWI_PATH_HINGE;
     for (int l = 0; l < LWI_LANES; l++) {
         const int s = plan->member[g][l];
-        const bool copied = s < 0 || p->copied[s];
+        const bool copied = s < 0 || p->rows[s] != LWI_NET_IN_PLACE;
         const int iq = copied ? 0 : plan->iq[plan->segment[s].first];
         const int iv = copied ? 0 : plan->iv[plan->segment[s].first];
-        rows.q[l] = copied ? row_of(p, Q, g, l) : p->q + iq;
-        rows.in[l] = copied ? row_of(p, IN, g, l) : p->in + iv;
-        rows.u[l] = copied ? row_of(p, U, g, l) : p->u + iv;
-        rows.out[l] = copied ? row_of(p, OUT, g, l) : p->out + iv;
-        rows.rate[l] = copied ? row_of(p, RATE, g, l) : p->rate ? p->rate + iv : NULL;
+        if (used & OF(Q)) rows->q[l] = copied ? row_of(p, Q, g, l) : p->q + iq;
+        if (used & OF(IN)) rows->in[l] = copied ? row_of(p, IN, g, l) : p->in + iv;
+        if (used & OF(U)) rows->u[l] = copied ? row_of(p, U, g, l) : p->u + iv;
+        if (used & OF(OUT)) rows->out[l] = copied ? row_of(p, OUT, g, l) : p->out + iv;
+        if (used & OF(RATE)) rows->rate[l] = copied ? row_of(p, RATE, g, l) : p->rate + iv;
     }
-    return rows;
+}
+
+static void gather(double *to, const double *from, const int *at, int n, bool scattered)
+{
+    if (!scattered) memcpy(to, from + at[0], (size_t)n * sizeof *to);
+    for (int j = 0; scattered && j < n; j++) to[j] = from[at[j]];
 }
 
 // Copies the input of a group where rows need it, and sets what the joints at the tips transmit along their axes.
 static void take_input(lwi_net_paths *p, int g)
 {
     const lwi_net_plan *plan = p->plan;
+    const unsigned copied = numbers_of[p->pass].copied;
     for (int l = 0; l < LWI_LANES; l++) {
         const int s = plan->member[g][l];
         if (s < 0) continue;
         const lwi_net_segment *segment = &plan->segment[s];
         p->block[g].next[2][l] = segment->next < 0 ? p->tip[segment->path] : p->in[segment->next];
-        if (!p->copied[s]) continue;
-        double *q = row_of(p, Q, g, l), *in = row_of(p, IN, g, l), *u = row_of(p, U, g, l);
-        for (int j = 0; j < segment->n; j++) {
-            const int iv = plan->iv[segment->first + j];
-            q[j] = p->q[plan->iq[segment->first + j]];
-            in[j] = p->in[iv];
-            u[j] = p->u[iv];
-        }
+        if (p->rows[s] == LWI_NET_IN_PLACE) continue;
+        const bool scattered = p->rows[s] == LWI_NET_SCATTERED;
+        const int *iq = plan->iq + segment->first, *iv = plan->iv + segment->first;
+        if (copied & OF(Q)) gather(row_of(p, Q, g, l), p->q, iq, segment->n, scattered);
+        if (copied & OF(IN)) gather(row_of(p, IN, g, l), p->in, iv, segment->n, scattered);
+        if (copied & OF(U)) gather(row_of(p, U, g, l), p->u, iv, segment->n, scattered);
     }
 }
 
@@ -167,27 +189,23 @@ static void give_output(lwi_net_paths *p, int g, bool rates)
     double *to = rates ? p->rate : p->out;
     for (int l = 0; l < LWI_LANES; l++) {
         const int s = plan->member[g][l];
-        if (s < 0 || !p->copied[s]) continue;
+        if (s < 0 || p->rows[s] == LWI_NET_IN_PLACE) continue;
         const double *from = row_of(p, rates ? RATE : OUT, g, l);
-        for (int j = 0; j < plan->segment[s].n; j++)
-            to[plan->iv[plan->segment[s].first + j]] = from[j];
+        const int *iv = plan->iv + plan->segment[s].first, n = plan->segment[s].n;
+        if (p->rows[s] == LWI_NET_SHORT) memcpy(to + iv[0], from, (size_t)n * sizeof *to);
+        for (int j = 0; p->rows[s] == LWI_NET_SCATTERED && j < n; j++) to[iv[j]] = from[j];
     }
 }
 
 // ------------------------------------------------------------------------------- groups and joins
 
-static bool takes_input(lwi_path_pass_kind pass)
-{
-    return pass == LWI_PATH_INWARD || pass == LWI_PATH_FACTOR || pass == LWI_PATH_VELOCITY ||
-           pass == LWI_PATH_BIAS || pass == LWI_PATH_RESPONSE;
-}
-
 static bool compute_group(lwi_net_paths *p, int g)
 {
     const lwi_net_plan *plan = p->plan;
     const int at = plan->body_at[g], n = plan->body_at[g + 1] - at;
-    if (takes_input(p->pass)) take_input(p, g);
-    const lwi_path_rows rows = rows_of(p, g);
+    if (numbers_of[p->pass].copied) take_input(p, g);
+    lwi_path_rows rows;
+    set_rows(p, g, &rows);
     const bool valid =
         p->kernels->pass[p->pass](plan->body + at, p->link + at, &p->block[g], &rows, n);
     if (p->pass == LWI_PATH_SPEEDS || p->pass == LWI_PATH_ACCELERATE) give_output(p, g, false);

@@ -14,6 +14,13 @@ typedef struct lwi_net_pair {
     lwi_path_end a, b;
 } lwi_net_pair;
 
+/** Whether the kernels use the arrays of the tree where they are, or copies of a segment's numbers. */
+typedef enum lwi_net_rows {
+    LWI_NET_IN_PLACE,
+    LWI_NET_SHORT,    ///< copied: consecutive, but fewer than the longest of the group has
+    LWI_NET_SCATTERED ///< copied: not consecutive
+} lwi_net_rows;
+
 typedef struct lwi_net_paths {
     const lwi_net_plan *plan;
     const lwi_path_kernels *kernels;
@@ -24,9 +31,9 @@ typedef struct lwi_net_paths {
     lwi_path_link *link; ///< [plan->body_at[ngroup]]
     lwi_path_end *block; ///< [ngroup + nbatch]
     lwi_net_pair *pair;  ///< [nbatch] what is joined
-    bool *copied;  ///< [nsegment] rows are not consecutive in the arrays of the tree, or padded
-    double *row;   ///< rows of those: q, in, u, out, rate
-    double *zeros; ///< [longest]
+    lwi_net_rows *rows;  ///< [nsegment]
+    double *row;         ///< rows that are copied: q, in, u, out, rate
+    double *zeros;       ///< [longest]
     double *
         tip; ///< [npath] effort that a path without a hub at its tip transmits there, about the tip's axis
     lwi_ranks *ranks;                          ///< that `threads` are then; NULL: threads
