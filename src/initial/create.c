@@ -197,11 +197,29 @@ static void restore_given(const lwi_description *given, lwi_description *desc)
     }
 }
 
-// The model's start with speeds that were not given found from those that were.  *made stays NULL
-// where these contradict each other.
-static lw_status follow_speeds(const lw_model *open, const bool *in_loop, const bool *tied,
-                               lwi_hold *hold, lwi_arena *arena, lw_model **made, lw_error *error)
+// Of rows that hold where the default leaves residuals: loops 1e-6 rad from a singular position have directions with
+// a squared sine of 1e-12, and what rounding leaves of redundant rows is still smaller.
+#define NEAR_SINGULAR_COMPLIANCE 1e-13
+#define SAME_RESIDUAL 0.01
+
+// Whether the speeds of the assembler keep the loops closed, and those that are held, of which *off is the largest residual.
+static bool are_found(lwi_assembler *a, int nhold, double *off)
 {
+    double speed = 1;
+    *off = 0;
+    for (int i = 0; i < a->model->nv; i++) speed = fmax(speed, fabs(a->qd[i]));
+    const double left = lwi_assembler_residual(a, true, NULL);
+    for (int i = 0; i < nhold; i++) *off = fmax(*off, lwi_assembler_hold_residual(a, i, true));
+    return left <= LWI_CLOSURE_TOLERANCE * speed && *off <= LWI_CLOSURE_TOLERANCE * speed;
+}
+
+// The model's start with speeds that were not given found from those that were.  *made stays NULL
+// where these contradict each other, or are so near a singular position that no others follow: *near.
+static lw_status follow_speeds(const lw_model *open, const bool *in_loop, const bool *tied,
+                               lwi_hold *hold, lwi_arena *arena, lw_model **made, bool *near,
+                               lw_error *error)
+{
+    double first, second;
     const int nhold = list_speeds(open, in_loop, tied, hold);
     lwi_assembler a;
     lwi_description desc;
@@ -210,13 +228,15 @@ static lw_status follow_speeds(const lw_model *open, const bool *in_loop, const 
     start_of(&a);
     turn_to_world(&a, nhold);
     lwi_assembler_speeds(&a);
-    const double left = lwi_assembler_residual(&a, true, NULL);
-    double speed = 1;
-    for (int i = 0; i < open->nv; i++) speed = fmax(speed, fabs(a.qd[i]));
-    if (!(left <= LWI_CLOSURE_TOLERANCE * speed)) return LW_OK;
-    for (int i = 0; i < nhold; i++)
-        if (!(lwi_assembler_hold_residual(&a, i, true) <= LWI_CLOSURE_TOLERANCE * speed))
+    if (!are_found(&a, nhold, &first)) {
+        a.compliance = NEAR_SINGULAR_COMPLIANCE;
+        lwi_assembler_speeds(&a);
+        if (!are_found(&a, nhold, &second)) {
+            // speeds that contradict each other give way by the same with any compliance
+            *near = !open->driven && fabs(first - second) > SAME_RESIDUAL * fmax(first, second);
             return LW_OK;
+        }
+    }
     TRY(lwi_describe_motion(open, &a.motion, a.qd, false, arena, &desc));
     keep_tree(open, &desc);
     TRY(lwi_model_compile(&desc, &open->arena.allocator, &unclosed, made, error));
@@ -231,7 +251,7 @@ static lw_status follow_speeds(const lw_model *open, const bool *in_loop, const 
 
 // *made: a model with consistent speeds, in place of one with consistent positions only;
 // NULL where there is none.
-static lw_status complete(const lw_model *open, lw_model **made, lw_error *error)
+static lw_status complete(const lw_model *open, lw_model **made, bool *near, lw_error *error)
 {
     lwi_arena arena;
     lwi_arena_init(&arena, &open->arena.allocator);
@@ -248,11 +268,19 @@ static lw_status complete(const lw_model *open, lw_model **made, lw_error *error
             followers += in_loop[j] && has_speeds(&open->joint[j]) && !speeds_given(open, j);
         for (int k = 0; k < open->nnode; k++) bases += base_follows(open, tied, k);
         if (followers || bases)
-            status = follow_speeds(open, in_loop, tied, hold, &arena, made, error);
+            status = follow_speeds(open, in_loop, tied, hold, &arena, made, near, error);
     }
     if (*made) (*made)->nfollowed = followers;
     lwi_arena_free(&arena);
     return status == LW_ERR_MEMORY ? no_memory(error) : status;
+}
+
+static void add_reason(lw_error *error)
+{
+    const size_t used = strlen(error->text);
+    snprintf(error->text + used, sizeof error->text - used,
+             "; at these positions the loops are so near a singular one that no speeds follow from "
+             "others: give those of all joints, or start farther off");
 }
 
 lw_status lw_model_create(const lw_builder *builder, lw_model **model, lw_error *error)
@@ -266,11 +294,13 @@ lw_status lw_model_create(const lw_builder *builder, lw_model **model, lw_error 
         *model = m;
         return LW_OK;
     }
-    const lw_status status = why == &unclosed.velocity ? complete(m, &made, error) : LW_OK;
+    bool near = false;
+    const lw_status status = why == &unclosed.velocity ? complete(m, &made, &near, error) : LW_OK;
     lw_model_destroy(m);
     if (status != LW_OK) return status;
     if (!made) {
         if (error) *error = *why;
+        if (error && near) add_reason(error);
         return why->status;
     }
     *model = made;

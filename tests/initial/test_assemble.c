@@ -607,6 +607,45 @@ static void one_speed_of_a_loop_is_enough(void **state)
     }
 }
 
+// A parallelogram, its crank so many radians from its line with one speed given.
+static lw_status nearly_in_line(double angle, lw_model **model, lw_error *error)
+{
+    const double x = 0.6 * cos(angle), y = 0.6 * sin(angle);
+    lw_builder *b = lwt_builder();
+    const lw_body rod[3] = {lwt_rod(b, "crank", 0, 0, x, y, 1),
+                            lwt_rod(b, "coupler", x, y, x + 1, y, 1),
+                            lwt_rod(b, "rocker", 1, 0, x + 1, y, 1)};
+    lwt_add(b, &(lw_joint_desc){.name = "A",
+                                .type = LW_JOINT_REVOLUTE,
+                                .body2 = rod[0],
+                                .axis = {0, 0, 1},
+                                .has_qd = 1,
+                                .qd = {-5}});
+    lwt_joint(b, LW_JOINT_REVOLUTE, "B", rod[0], rod[1], x, y);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "C", rod[1], rod[2], x + 1, y);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "D", lwt_ground, rod[2], 1, 0);
+    const lw_status status = lw_model_create(b, model, error);
+    lw_builder_destroy(b);
+    return status;
+}
+
+// Speeds follow down to 1e-6 rad from a singular position; nearer to it the message names it.
+static void one_speed_is_enough_near_singular_positions(void **state)
+{
+    (void)state;
+    static const double angle[] = {1e-3, 1e-4, 2e-5, 1e-5, 3e-6, 1e-6};
+    lw_model *model;
+    lw_error error;
+    for (int i = 0; i < LWI_COUNT(angle); i++) {
+        lwt_ok(nearly_in_line(angle[i], &model, &error), &error);
+        assert_near("crank", i, model->v0[0], -5, 1e-6);
+        assert_near("coupler", i, model->v0[0] + model->v0[1], 0, 1e-6);
+        lw_model_destroy(model);
+    }
+    assert_int_equal(nearly_in_line(1e-7, &model, &error), LW_ERR_MODEL);
+    assert_non_null(strstr(error.text, "so near a singular one"));
+}
+
 // Contradictory speeds are refused with the name of the joint, and so are contradictory positions.
 static void contradicting_speeds_are_refused(void **state)
 {
@@ -617,6 +656,7 @@ static void contradicting_speeds_are_refused(void **state)
     lw_error error;
     assert_int_equal(lw_model_create(b, &model, &error), LW_ERR_MODEL);
     assert_non_null(strstr(error.text, "initial velocities break"));
+    assert_null(strstr(error.text, "singular"));
     // assembly keeps them as closely as possible and reports the differences
     lw_assembly report;
     lw_model *open = open_model(b);
@@ -865,6 +905,7 @@ int main(void)
         cmocka_unit_test(open_models_are_refused_elsewhere),
         cmocka_unit_test(drives_couplings_and_lengths_hold_at_the_start),
         cmocka_unit_test(one_speed_of_a_loop_is_enough),
+        cmocka_unit_test(one_speed_is_enough_near_singular_positions),
         cmocka_unit_test(contradicting_speeds_are_refused),
         cmocka_unit_test(other_bodies_move_with_minimal_energy),
         cmocka_unit_test(bodies_outside_loops_stay_at_rest),
