@@ -775,6 +775,40 @@ static bool explain_divergence(lw_sim *sim, lw_status status)
     return true;
 }
 
+// The bodies of the system moved at their velocities for the time dt.
+static void move_bodies(lwi_system *s, double dt)
+{
+    for (int b = 1; b < s->model->nbody; b++) {
+        const double speed = v3_norm(s->w[b]);
+        double axis[3], turn[9], R[9];
+        v3_axpy(s->r[b], dt, s->v[b]);
+        if (!(speed > 0)) continue;
+        v3_scale(axis, 1 / speed, s->w[b]);
+        rot_axis(turn, axis, speed * dt);
+        m3_mul(R, turn, s->R[b]);
+        memcpy(s->R[b], R, sizeof R);
+    }
+}
+
+// Equal steps that end in a dead point of drives fail up to a step after the last state: there the pivot falls to zero in
+// proportion to time.  True: it does so within two steps.
+static bool explain_dead_point(lw_sim *sim, double pivot, int joint)
+{
+    static const double part = 1e-3, steps = 2;
+    lwi_monitor *monitor = &sim->monitor;
+    lwi_system *s = &monitor->system;
+    const double h = sim->options.step, dt = part * h;
+    int edge;
+    if (!sim->model->driven || !sim->work->formulation->step || !(h > 0)) return false;
+    if (!(lwi_system_unmet(s, pivot) > MAX_UNMET)) return false;
+    move_bodies(s, -dt);
+    const double before = pivot_here(monitor, sim->t - dt, &edge);
+    const double left = pivot * dt / (before - pivot); // until it is zero
+    if (!(before > pivot && left < steps * h)) return false;
+    lwi_singular_fail_driven(sim->model, joint, sim->t + left, pivot, &sim->work->error);
+    return true;
+}
+
 lw_status lwi_sim_explain(lw_sim *sim, lw_status status)
 {
     if (explain_momenta(sim, status) || explain_divergence(sim, status)) return status;
@@ -785,19 +819,22 @@ lw_status lwi_sim_explain(lw_sim *sim, lw_status status)
     if (status != LW_ERR_INTEGRATOR && status != LW_ERR_SINGULAR) return status;
     sim->integrator->type->stats(sim->integrator, &stats);
     if (sim->options.max_steps > 0 && stats.steps >= sim->options.max_steps) return status;
-    if (!monitor->active || !observe(sim, sim->t, sim->x, LW_OBSERVE_POSE, &sim->snapshot))
+    if (!monitor->active || !observe(sim, sim->t, sim->x, LW_OBSERVE_TWIST, &sim->snapshot))
         return status;
     lwi_system_from_snapshot(s, &sim->snapshot);
     // without projection: next to a dead point, a position error of d is corrected by a motion of sqrt(d)
     const double pivot = pivot_here(monitor, sim->t, &edge);
-    if (!(pivot < LWI_MONITOR_NEAR * monitor->largest)) return status;
     const int joint = s->edge_joint[edge];
-    if (sim->model->driven && lwi_system_unmet(s, pivot) > MAX_UNMET)
+    const bool near = pivot < LWI_MONITOR_NEAR * monitor->largest;
+    if (!near) {
+        if (!explain_dead_point(sim, pivot, joint)) return status;
+    } else if (sim->model->driven && lwi_system_unmet(s, pivot) > MAX_UNMET) {
         lwi_singular_fail_driven(sim->model, joint, sim->t, pivot, &sim->work->error);
-    else if (status == LW_ERR_INTEGRATOR && !sim->work->formulation->step)
+    } else if (status == LW_ERR_INTEGRATOR && !sim->work->formulation->step) {
         lwi_singular_fail(sim->model, joint, sim->t, pivot, &sim->work->error);
-    else
+    } else {
         return status;
+    }
     return lwi_fail(&sim->error, LW_ERR_SINGULAR, "integration stops at t = %.10g: %s", sim->t,
                     sim->work->error.text);
 }

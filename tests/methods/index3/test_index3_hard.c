@@ -529,6 +529,43 @@ static void increments_that_overflow_diverge(void **state)
     }
 }
 
+// A slider that is driven farther than its crank and rod reach, by equal steps: the last state is up to a step before the
+// position, and steps that fail beyond it are not the reason.
+static void equal_steps_name_the_dead_point_that_ends_them(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\n"
+        "gravity: [0, 0, 0]\n"
+        "functions:\n"
+        "  push: {type: polynomial, coefficients: [0, 0.5]}\n"
+        "bodies:\n"
+        "  crank: {mass: 1, inertia: [0.01, 0.03, 0.03, 0, 0, 0], position: [0.3, 0.4, 0]}\n"
+        "  rod: {mass: 1, inertia: [0.01, 0.08, 0.08, 0, 0, 0], position: [1.2, 0.4, 0]}\n"
+        "  slider: {mass: 1, inertia: [0.01, 0.01, 0.01, 0, 0, 0], position: [1.8, 0, 0]}\n"
+        "joints:\n"
+        "  A: {type: revolute, between: [ground, crank], at: [0, 0, 0]}\n"
+        "  B: {type: revolute, between: [crank, rod], at: [0.6, 0.8, 0]}\n"
+        "  C: {type: revolute, between: [rod, slider], at: [1.8, 0, 0]}\n"
+        "  D: {type: prismatic, between: [ground, slider], at: [1.8, 0, 0], axis: [1, 0, 0], "
+        "motion: {q0: push}}\n";
+    static const char *const step[] = {"0.02", "0.003", "0.001"};
+    const double dead = (1 + sqrt(1.2 * 1.2 + 0.8 * 0.8) - 1.8) / 0.5;
+    for (int i = 0; i < LWI_COUNT(step); i++) {
+        lw_model *model = lwt_yaml(text);
+        lw_sim *sim = lwt_simulate(
+            model, LWT_SETTINGS("formulation", "index3", "step", step[i], "duration", "3"));
+        double time;
+        assert_int_equal(lw_sim_run(sim, LW_OBSERVE_POSE, NULL, NULL, NULL, NULL), LW_ERR_SINGULAR);
+        const char *why = lw_sim_error(sim)->text, *at = strstr(why, "singular position at t = ");
+        if (!at || !strstr(why, "the drive of joint 'D' is at a dead point")) fail_msg("%s", why);
+        assert_int_equal(sscanf(at, "singular position at t = %lf", &time), 1);
+        if (!(fabs(time - dead) < 0.1 * strtod(step[i], NULL))) fail_msg("%.9g: %s", dead, why);
+        lw_sim_destroy(sim);
+        lw_model_destroy(model);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -545,6 +582,7 @@ int main(void)
         cmocka_unit_test(the_step_follows_the_motion),
         cmocka_unit_test(reactions_do_not_depend_on_history),
         cmocka_unit_test(couplings_in_both_sets_of_coordinates),
+        cmocka_unit_test(equal_steps_name_the_dead_point_that_ends_them),
         cmocka_unit_test(failures_name_body_joint_and_remedy),
         cmocka_unit_test(every_key_refuses_what_is_out_of_range),
     };
