@@ -110,6 +110,7 @@ void lwi_clusters_move_bases(const lwi_clusters *c, double t, const double *v)
         memset(base->E, 0, sizeof base->E);
         memset(base->e, 0, sizeof base->e);
         memset(base->cluster_load, 0, sizeof base->cluster_load);
+        base->lanes = 0;
         memset(base->Q, 0, sizeof base->Q);
         base->total[0] = base->m;
         v3_copy(base->total + 1, base->h);
@@ -142,33 +143,41 @@ static void add_symmetric(lwi_inertia *M, const double (*E)[LWI_LANES])
     for (int i = 0; i < 9; i++) M->B[i] += E[3 + i % 3][i / 3];
 }
 
+// A base with nv speeds, of accelerations y [nv]; most have six, for which loops over them are unrolled.
+static inline bool solve_base(lwi_cluster_base *base, int nv, double *y)
+{
+    double D[6][6], *s = base->total, *h = s + LWI_CLUSTER_SPATIAL;
+    lwi_inertia M;
+    const int lanes =
+        base->lanes < LWI_LANES ? base->lanes + 1 : LWI_LANES; // one zero: no sum is -0
+    for (int k = 0; k < LWI_CLUSTER_BASE_LOAD; k++)
+        for (int l = 0; l < lanes; l++) s[k] += base->cluster_load[k][l];
+    v6_add(h, h, base->e);
+    inertia_rigid(&M, s[0], s + 1, s + 4);
+    add_symmetric(&M, (const double(*)[LWI_LANES])base->E);
+    for (int j = 0; j < nv; j++) {
+        double U[6];
+        inertia_apply(U, &M, base->S[j]);
+        for (int i = j; i < nv; i++) D[i][j] = v6_dot(base->S[i], U);
+        D[j][j] += base->rotor[j];
+        y[j] = base->Q[j] - v6_dot(base->S[j], h);
+    }
+    memset(base->A, 0, sizeof base->A);
+    if (cholesky6(D, nv, 0) >= 0) return false;
+    cholesky6_forward(D, nv, y);
+    cholesky6_backward(D, nv, y);
+    for (int j = 0; j < nv; j++) v6_axpy(base->A, y[j], base->S[j]);
+    return true;
+}
+
 bool lwi_clusters_solve_bases(const lwi_clusters *c, double *vdot)
 {
-    bool valid = true;
     for (int n = 0; n < c->nbase; n++) {
         lwi_cluster_base *base = &c->base[n];
-        const int nv = base->nv;
-        double D[6][6], *y = vdot + base->iv, *s = base->total, *h = s + LWI_CLUSTER_SPATIAL;
-        lwi_inertia M;
-        for (int k = 0; k < LWI_CLUSTER_BASE_LOAD; k++)
-            for (int l = 0; l < LWI_LANES; l++) s[k] += base->cluster_load[k][l];
-        LWI_ASSERT(base->iv + nv <= c->nfree);
-        v6_add(h, h, base->e);
-        inertia_rigid(&M, s[0], s + 1, s + 4);
-        add_symmetric(&M, (const double(*)[LWI_LANES])base->E);
-        for (int j = 0; j < nv; j++) {
-            double U[6];
-            inertia_apply(U, &M, base->S[j]);
-            for (int i = j; i < nv; i++) D[i][j] = v6_dot(base->S[i], U);
-            D[j][j] += base->rotor[j];
-            y[j] = base->Q[j] - v6_dot(base->S[j], h);
-        }
-        valid = valid && cholesky6(D, nv, 0) < 0;
-        memset(base->A, 0, sizeof base->A);
-        if (!valid) return false;
-        cholesky6_forward(D, nv, y);
-        cholesky6_backward(D, nv, y);
-        for (int j = 0; j < nv; j++) v6_axpy(base->A, y[j], base->S[j]);
+        LWI_ASSERT(base->iv + base->nv <= c->nfree);
+        if (!(base->nv == 6 ? solve_base(base, 6, vdot + base->iv)
+                            : solve_base(base, base->nv, vdot + base->iv)))
+            return false;
     }
-    return valid;
+    return true;
 }

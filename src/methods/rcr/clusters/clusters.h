@@ -290,6 +290,7 @@ typedef struct lwi_cluster_base {
     double v[3], w[3]; ///< base axes
     double cluster_load[LWI_CLUSTER_BASE_LOAD]
                        [LWI_LANES];      ///< sums of C, h of clusters, lane by lane
+    int lanes;                           ///< of them that are used; others are zero
     double total[LWI_CLUSTER_BASE_LOAD]; ///< the same with the body
     /** Reduction by the coordinates of the clusters; of E the lower triangle is valid. */
     double E[6][LWI_LANES], e[LWI_LANES];

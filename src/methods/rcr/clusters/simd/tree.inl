@@ -107,15 +107,17 @@ static void clusters_base_loads(const lwi_clusters *c)
         const lwi_cluster_block *b = &c->block[n];
         if (!b->shape->floats) continue;
         if (b->base >= 0) {
-            double(*sum)[LWI_LANES] = c->base[b->base].cluster_load;
+            lwi_cluster_base *base = &c->base[b->base];
             for (int i = 0; i < LWI_CLUSTER_BASE_LOAD; i++)
-                for (int p = 0; p < ROW_PARTS; p++) PART(sum[i], p) += PART(b->C[i], p);
+                for (int p = 0; p < ROW_PARTS; p++) PART(base->cluster_load[i], p) += PART(b->C[i], p);
+            base->lanes = LWI_LANES;
             continue;
         }
-        for (int l = 0; l < b->count; l++)
-            for (int i = 0; i < LWI_CLUSTER_BASE_LOAD; i++)
-                c->base[b->at_base_motion[l] / LWI_CLUSTER_BASE_MOTION].cluster_load[i][l] +=
-                    b->C[i][l];
+        for (int l = 0; l < b->count; l++) {
+            lwi_cluster_base *base = &c->base[b->at_base_motion[l] / LWI_CLUSTER_BASE_MOTION];
+            for (int i = 0; i < LWI_CLUSTER_BASE_LOAD; i++) base->cluster_load[i][l] += b->C[i][l];
+            if (base->lanes <= l) base->lanes = l + 1;
+        }
     }
 }
 
