@@ -499,14 +499,60 @@ static lw_status check_speeds(const lwi_codegen_writer *w, lw_error *error)
                       w->model->tree_nv, LW_CODEGEN_MAX_SPEEDS);
 }
 
-// A function's parts that repeat, of a model that may be large.
-static lw_status find_repeats(lwi_codegen_writer *w, int i, lwi_arena *arena, lw_error *error)
+static bool is_large(const lwi_codegen_writer *w)
+{
+    return w->shapes && w->model->tree_nv > LW_CODEGEN_MAX_SPEEDS;
+}
+
+static lw_status build_graph(lwi_codegen_writer *w, int i, lwi_arena *arena, lw_error *error)
+{
+    lwi_codegen_graph *g = &w->graph[i];
+    lwi_generate *const generate =
+        w->works && i == LW_CODEGEN_rates ? lwi_generate_working_rates : lwi_codegen_generators[i];
+    TRY(generate(g, w->elements, arena, error));
+    if (g->failed) return LW_ERR_MEMORY;
+    lwi_codegen_graph_live(g);
+    return LW_OK;
+}
+
+// With its parts that repeat, found for so many lanes.
+static lw_status find_repeats(lwi_codegen_writer *w, int i, int lanes, lwi_arena *arena)
+{
+    return lwi_repeats_find(&w->graph[i], is_large(w), lanes, arena, &w->repeats[i]);
+}
+
+// Of all functions that are generated for it.
+static int statements_of(const lwi_codegen_writer *w, int i)
+{
+    return w->repeats[i] ? lwi_repeats_statements(w->repeats[i])
+                         : lwi_codegen_graph_statements(&w->graph[i]);
+}
+
+// A function of a large model in which little repeats is built again with parts that are alike, and stays where that is
+// shorter: code beyond the processor's caches is slow, and takes a compiler long.  Lanes do not decide, for they have the
+// bits of single states.
+static lw_status make_alike(lwi_codegen_writer *w, int i, lwi_arena *arena, lw_error *error)
+{
+    enum { LITTLE = 4, SHORTER = 2 };
+    lwi_codegen_graph *g = &w->graph[i], first = *g;
+    TRY(find_repeats(w, i, 0, arena));
+    const int n = statements_of(w, i);
+    if (LITTLE * n <= lwi_codegen_graph_statements(g)) return LW_OK;
+    lwi_codegen_graph_init(g, first.allocator);
+    g->alike = true;
+    lw_status status = build_graph(w, i, arena, error);
+    if (status == LW_OK) status = find_repeats(w, i, 0, arena);
+    const bool shorter = status == LW_OK && SHORTER * statements_of(w, i) <= n;
+    lwi_codegen_graph_free(shorter ? &first : g);
+    if (!shorter) *g = first;
+    return status;
+}
+
+// How long a compiler takes for a function, which may be too long.
+static lw_status check_length(lwi_codegen_writer *w, int i, lw_error *error)
 {
     enum { MAX_STATEMENTS = 600000 }; // a compiler takes minutes, and 2 GB of memory
-    const bool large = w->model->tree_nv > LW_CODEGEN_MAX_SPEEDS;
-    TRY(lwi_repeats_find(&w->graph[i], large, w->lanes, arena, &w->repeats[i]));
-    const int n = w->repeats[i] ? lwi_repeats_statements(w->repeats[i])
-                                : lwi_codegen_graph_statements(&w->graph[i]);
+    const int n = statements_of(w, i);
     const double seconds =
         w->repeats[i] ? lwi_repeats_seconds(w->repeats[i]) : lwi_compiler_seconds(n);
     w->seconds += (w->lanes ? 2 : 1) * seconds;
@@ -525,13 +571,10 @@ static lw_status build_graphs(lwi_codegen_writer *w, lwi_arena *arena, lw_codege
         lwi_codegen_graph *g = &w->graph[i];
         if (counts) counts[i] = (lw_codegen_count){0};
         if (!lwi_codegen_wanted(w, i)) continue;
-        lwi_generate *const generate = w->works && i == LW_CODEGEN_rates
-                                           ? lwi_generate_working_rates
-                                           : lwi_codegen_generators[i];
-        TRY(generate(g, w->elements, arena, error));
-        if (g->failed) return LW_ERR_MEMORY;
-        lwi_codegen_graph_live(g);
-        if (w->shapes) TRY(find_repeats(w, i, arena, error));
+        TRY(build_graph(w, i, arena, error));
+        if (is_large(w)) TRY(make_alike(w, i, arena, error));
+        if (w->shapes) TRY(find_repeats(w, i, w->lanes, arena));
+        if (w->shapes) TRY(check_length(w, i, error));
         if (w->shapes) g->lanes = w->lanes;
         if (!counts) continue;
         const lwi_operations n = lwi_codegen_graph_operations(g);

@@ -234,7 +234,7 @@ static const lwi_vertex *at(const lwi_codegen_graph *g, lwi_codegen_value value)
 }
 static bool is(const lwi_codegen_graph *g, lwi_codegen_value value, lwi_op op)
 {
-    return at(g, value)->op == op;
+    return at(g, value)->op == op && value.index >= g->part;
 }
 static lwi_codegen_value first(const lwi_codegen_graph *g, lwi_codegen_value value)
 {
@@ -300,8 +300,8 @@ static lwi_codegen_value add(lwi_codegen_graph *g, lwi_codegen_value a, lwi_code
     if (known_a && known_b) return lwi_codegen_graph_literal(g, x + y);
     if (known_a && x == 0) return b;
     if (known_b && y == 0) return a;
-    if (known_a && x < 0) return subtract(g, b, lwi_codegen_graph_literal(g, -x));
-    if (known_b && y < 0) return subtract(g, a, lwi_codegen_graph_literal(g, -y));
+    if (known_a && x < 0 && !g->alike) return subtract(g, b, lwi_codegen_graph_literal(g, -x));
+    if (known_b && y < 0 && !g->alike) return subtract(g, a, lwi_codegen_graph_literal(g, -y));
     if (is(g, b, LWI_OP_NEG)) return subtract(g, a, first(g, b));
     if (is(g, a, LWI_OP_NEG)) return subtract(g, b, first(g, a));
     if (is(g, b, LWI_OP_SUB) && equal(second(g, b), a)) return first(g, b);
@@ -341,7 +341,7 @@ static lwi_codegen_value subtract(lwi_codegen_graph *g, lwi_codegen_value a, lwi
     if (known_a && known_b) return lwi_codegen_graph_literal(g, x - y);
     if (known_a && x == 0) return negate(g, b);
     if (known_b && y == 0) return a;
-    if (known_b && y < 0) return add(g, a, lwi_codegen_graph_literal(g, -y));
+    if (known_b && y < 0 && !g->alike) return add(g, a, lwi_codegen_graph_literal(g, -y));
     if (is(g, b, LWI_OP_NEG)) return add(g, a, first(g, b));
     if (is(g, a, LWI_OP_NEG)) return negate(g, add(g, first(g, a), b));
     if (cancels(g, a, b, &rest)) return rest;
@@ -350,6 +350,25 @@ static lwi_codegen_value subtract(lwi_codegen_graph *g, lwi_codegen_value a, lwi
     const int32_t opposite = find(g, &reversed); // b - a exists: the sign will be absorbed by a sum
     if (opposite >= 0) return make(g, (lwi_vertex){.op = LWI_OP_NEG, .a = opposite, .b = opposite});
     return binary(g, LWI_OP_SUB, a, b);
+}
+
+// Does the product of b and the literal x exist?
+static bool has_product(const lwi_codegen_graph *g, double x, lwi_codegen_value b)
+{
+    const lwi_vertex number = {.op = LWI_OP_LITERAL, .literal = x};
+    const int32_t literal = find(g, &number);
+    if (literal < 0) return false;
+    const lwi_vertex product = {.op = LWI_OP_MUL,
+                                .a = literal < b.index ? literal : b.index,
+                                .b = literal < b.index ? b.index : literal};
+    return find(g, &product) >= 0;
+}
+
+// Does the sign of a literal move out of its product?
+static bool moves_out(const lwi_codegen_graph *g, double x, lwi_codegen_value b)
+{
+    if (!g->alike || x == -1) return x < 0;
+    return !has_product(g, x, b) && has_product(g, -x, b);
 }
 
 static lwi_codegen_value multiply(lwi_codegen_graph *g, lwi_codegen_value a, lwi_codegen_value b)
@@ -361,7 +380,7 @@ static lwi_codegen_value multiply(lwi_codegen_graph *g, lwi_codegen_value a, lwi
         if (known_b) return lwi_codegen_graph_literal(g, x * y);
         if (x == 0) return lwi_codegen_graph_literal(g, 0);
         if (x == 1) return b;
-        if (x < 0) return negate(g, multiply(g, lwi_codegen_graph_literal(g, -x), b));
+        if (moves_out(g, x, b)) return negate(g, multiply(g, lwi_codegen_graph_literal(g, -x), b));
         const lwi_codegen_value base = base_of(g, b, &y);
         if (!equal(base, b)) return multiply(g, lwi_codegen_graph_literal(g, x * y), base);
     }
@@ -524,6 +543,7 @@ void lwi_codegen_graph_note(lwi_codegen_graph *g, const char *format, ...)
     va_list arguments;
     va_start(arguments, format);
     note->before = g->nvertex;
+    if (g->alike) g->part = g->nvertex;
     vsnprintf(note->text, sizeof note->text, format, arguments);
     va_end(arguments);
 }

@@ -186,6 +186,7 @@ void lwi_coordinate_rates(const lwi_walk *walk, int qdot)
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
         val x[LW_JOINT_MAX_NQ], u[LW_JOINT_MAX_NV], rate[LW_JOINT_MAX_NQ], R[9];
+        lwi_codegen_graph_mark(g);
         for (int i = 0; i < node->nq; i++) x[i] = lwi_walk_coordinate(walk, node->iq + i);
         for (int i = 0; i < node->nv; i++) rate[i] = u[i] = lwi_walk_speed(walk, node->iv + i);
         if (lwi_joint_is_ball(node->type)) quaternion_rate(g, x, u, rate);

@@ -13,6 +13,8 @@
 enum { FEWEST = 2500, FEWEST_LARGE = 250, WORTH = 2 };
 // Statements of a function: more are divided.
 enum { MAX_PLAIN = 8000, MAX_LENGTH = 2000 };
+// Segments of a kind: fewer are joined with others of their shape.
+enum { RARE = 8 };
 
 // ---------------------------------------------------------------------------------------- segments
 
@@ -252,13 +254,16 @@ static int source_of(const lwi_repeats *r, int value)
     return v->op == LWI_OP_INPUT ? -1 - v->a : r->of[value];
 }
 
-// Uses of one source have the base of the first of them.
+// Uses of one source have the base of the first of them; those of one value, where segments are apart.
 static void find_slots(const lwi_repeats *r, const lwi_segment *s, lwi_kind *k)
 {
     const int *use = r->use + s->use;
     for (int i = 0; i < s->nuse; i++) {
         int slot = 0;
-        while (slot < k->nslot && source_of(r, use[k->lead[slot]]) != source_of(r, use[i])) slot++;
+        while (slot < k->nslot &&
+               !(s->apart ? use[k->lead[slot]] == use[i]
+                          : source_of(r, use[k->lead[slot]]) == source_of(r, use[i])))
+            slot++;
         if (slot == k->nslot) k->lead[k->nslot++] = i;
         k->slot[i] = slot;
         k->offset[i] = lwi_repeats_address(r, use[i]) - lwi_repeats_address(r, use[k->lead[slot]]);
@@ -268,7 +273,8 @@ static void find_slots(const lwi_repeats *r, const lwi_segment *s, lwi_kind *k)
 static bool has_slots(const lwi_repeats *r, const lwi_segment *s, const lwi_kind *k)
 {
     const int *use = r->use + s->use;
-    if (s->shape != r->segment[k->segment].shape) return false;
+    if (s->shape != r->segment[k->segment].shape || s->apart != r->segment[k->segment].apart)
+        return false;
     for (int i = 0; i < s->nuse; i++)
         if (lwi_repeats_address(r, use[i]) - lwi_repeats_address(r, use[k->lead[k->slot[i]]]) !=
             k->offset[i])
@@ -318,7 +324,7 @@ static void list_members(lwi_repeats *r)
     }
 }
 
-lw_status lwi_repeats_kinds(lwi_repeats *r)
+static lw_status sort_kinds(lwi_repeats *r)
 {
     r->nkind = 0;
     for (int i = 0; i < r->nsegment; i++) {
@@ -329,6 +335,29 @@ lw_status lwi_repeats_kinds(lwi_repeats *r)
         r->kind[s->kind].count++;
     }
     return LW_OK;
+}
+
+// Marks the segments of rare kinds where a shape has several of these.
+static lw_status set_apart(lwi_repeats *r)
+{
+    int *rare = LWI_PUSH(r->arena, int, r->nshape + 1);
+    if (!rare) return LW_ERR_MEMORY;
+    memset(rare, 0, (size_t)(r->nshape + 1) * sizeof *rare);
+    for (int k = 0; k < r->nkind; k++)
+        rare[r->segment[r->kind[k].segment].shape] += r->kind[k].count < RARE;
+    for (int i = 0; i < r->nsegment; i++) {
+        lwi_segment *s = &r->segment[i];
+        s->apart = rare[s->shape] > 1 && r->kind[s->kind].count < RARE;
+    }
+    return LW_OK;
+}
+
+lw_status lwi_repeats_kinds(lwi_repeats *r)
+{
+    for (int i = 0; i < r->nsegment; i++) r->segment[i].apart = false;
+    TRY(sort_kinds(r));
+    TRY(set_apart(r));
+    return sort_kinds(r);
 }
 
 static double number_of(const lwi_repeats *r, const lwi_segment *s, int i)

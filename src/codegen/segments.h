@@ -18,6 +18,7 @@ typedef struct lwi_segment {
     int shape, kind;
     int address; ///< of what others read
     int pack;    ///< with which it is evaluated; -1: alone
+    bool apart;  ///< each value that it reads has its own base
 } lwi_segment;
 
 /** Segments with the same code. */
@@ -28,7 +29,8 @@ typedef struct lwi_shape {
     int stride; ///< between two places: 1, or the lanes of a row of segments
 } lwi_shape;
 
-/** Segments of a shape that find what they read at the same distances from each other. */
+/** Segments of a shape that find what they read at the same distances from each other.  Rare ones of the same shape are one
+ *  kind in which each value has its own base, or the code would grow with the number of neighbourhoods. */
 typedef struct lwi_kind {
     int segment, count; ///< the first one
     int *slot, *offset; ///< [nuse] which base, and how far from it

@@ -153,6 +153,7 @@ static void lanes_of_one_state_have_the_bits_of_each_part_alone(void **state)
     expect_bits_without_lanes(lwt_yaml(long_row), "row of four-bars", quick_desc_of(8, true));
     expect_bits_without_lanes(lwt_yaml(ladder), "ladder", desc_of(4, true));
     expect_bits_without_lanes(uneven_tree(), "uneven tree", quick_desc_of(8, true));
+    expect_bits_without_lanes(random_tree(3, 48), "random tree", quick_desc_of(8, true));
     expect_bits_without_lanes(read_model("examples/models/ur5.urdf", LW_BASE_AUTO), "UR5",
                               quick_desc_of(8, true));
     expect_bits_without_lanes(four_bar(), "four-bar", desc_of(4, true));
@@ -186,14 +187,11 @@ static void equal_parts_of_one_state_are_in_lanes(void **state)
 }
 
 // Operations in functions, not in tables.
-static int count_statements(const char *format, int n)
+static int count_of(lw_model *model)
 {
-    char text[300];
     int count = 0;
     lwi_codegen_sources sources;
     lw_error error = {0};
-    snprintf(text, sizeof text, format, n);
-    lw_model *model = lwt_yaml(text);
     const unsigned functions = 1u << LW_CODEGEN_rates | 1u << LW_CODEGEN_margins |
                                1u << LW_CODEGEN_project_positions |
                                1u << LW_CODEGEN_project_velocities;
@@ -203,6 +201,22 @@ static int count_statements(const char *format, int n)
     lwi_codegen_free_sources(&sources);
     lw_model_destroy(model);
     return count;
+}
+
+static int count_statements(const char *format, int n)
+{
+    char text[300];
+    snprintf(text, sizeof text, format, n);
+    return count_of(lwt_yaml(text));
+}
+
+// Joints of the same types with other numbers, of any signs, are equal parts.
+static void numbers_do_not_make_parts_unequal(void **state)
+{
+    (void)state;
+    const int small = count_of(random_tree(3, 150)), large = count_of(random_tree(3, 600));
+    print_message("statements: %d, %d\n", small, large);
+    assert_true(large < 3 * small); // of four times as many bodies
 }
 
 static void code_grows_with_shapes_not_with_repetitions(void **state)
@@ -416,6 +430,7 @@ int main(void)
         cmocka_unit_test(lanes_of_one_state_have_the_bits_of_each_part_alone),
         cmocka_unit_test(equal_parts_of_one_state_are_in_lanes),
         cmocka_unit_test(code_grows_with_shapes_not_with_repetitions),
+        cmocka_unit_test(numbers_do_not_make_parts_unequal),
         cmocka_unit_test(states_that_fail_are_marked_in_any_lanes),
         cmocka_unit_test(the_number_names_the_dependent_speed),
         cmocka_unit_test(rates_need_independent_speeds_alone),
