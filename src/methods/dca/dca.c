@@ -166,13 +166,33 @@ static lw_status accelerate(lwi_work *work, double t, const double *x, const dou
     return LW_OK;
 }
 
+typedef struct copy {
+    double *to;
+    const double *from;
+} copy;
+
+static void copy_part(void *user, int first, int end)
+{
+    const copy *of = user;
+    memcpy(of->to + first, of->from + first, (size_t)(end - first) * sizeof *of->to);
+}
+
+// Long states by all threads.
+static void copy_state(const lwi_work *work, double *to, const double *from)
+{
+    enum { WORTH = 16384 };
+    const int n = work->layout.nx;
+    copy of = {to, from};
+    lwi_pool_for(n < WORTH ? NULL : ((const dca *)work->data)->system.pool, n, copy_part, &of);
+}
+
 // The rates in d->last are those of this state.
 static void keep(lwi_work *work, double t, const double *x, const double *inputs, purpose what,
                  bool in_segments)
 {
     evaluated *last = &((dca *)work->data)->last;
     last->t = t;
-    memcpy(last->x, x, (size_t)work->layout.nx * sizeof *x);
+    copy_state(work, last->x, x);
     if (work->model->desc.ninput)
         memcpy(last->inputs, inputs, (size_t)work->model->desc.ninput * sizeof *inputs);
     last->what = what;
@@ -278,14 +298,13 @@ static bool segment_rates(lwi_work *work, double t, const double *x, const doubl
                           purpose what, double *xdot)
 {
     dca *d = work->data;
-    const size_t bytes = (size_t)work->layout.nx * sizeof *xdot;
     d->last.what = FOR_NOTHING;
     d->last.present = false;
     lwi_states_set(work, x, xdot);
     if (!(d->path ? path_rates : net_rates)(work, t, x, inputs, xdot)) return false;
     if (!d->rows_in_segments) return true;
     lwi_segment_rows_keep(&d->rows);
-    if (xdot != d->last.rates) memcpy(d->last.rates, xdot, bytes);
+    if (xdot != d->last.rates) copy_state(work, d->last.rates, xdot);
     if (lwi_dca_on_ranks(work)) return true; // all processes evaluate again
     keep(work, t, x, inputs, what, true);
     return true;
