@@ -8,7 +8,8 @@ usage: depth.py --program BENCH_DEPTH [--cases A,B] [--formulations A,B | --rows
 Instructions of every thread for one evaluation, of index3 one step, by valgrind --tool=callgrind
 --separate-threads=yes; bench_depth starts counting after a first one.  What threads execute while they wait is left
 out.  These counts do not depend on the machine's number of processors, nor on what else it runs; they do not see caches
-and memory.
+and memory.  A copy of long rows by one instruction of the processor counts as its loop in the C library, which would
+otherwise count once for each byte.
 
 --cases         see CASES below (all)
 --formulations  those of the case: hdca,dca,index3, of trees momenta,aba too; with :row (hdca:row) a row of results with
@@ -45,6 +46,8 @@ ROWS = {case: ["hdca:row", "dca:row"] for case in CASES if case != "chain 131072
 ROWS["tree 4000"] += ["momenta:row", "aba:row"]
 WAITING = ("lwi_barrier_wait", "wait_for_task", "wait_for_end", "notify")
 SYSTEM = ("pthread_", "sched_yield", "__")
+NO_STRING_INSTRUCTIONS = ("glibc.cpu.x86_rep_movsb_threshold=100000000:"
+                          "glibc.cpu.x86_rep_stosb_threshold=100000000")
 ALLOWED = 0.06   # share of the total that the busiest thread may execute above its part
 
 
@@ -83,7 +86,8 @@ def measure(program, case, formulation, threads):
         out = os.path.join(folder, "out")
         subprocess.run(["valgrind", "--tool=callgrind", "--separate-threads=yes", "--instr-atstart=no",
                         f"--callgrind-out-file={out}", program, model, formulation, plan, str(threads), "1", *step],
-                       check=True, capture_output=True)
+                       check=True, capture_output=True,
+                       env={**os.environ, "GLIBC_TUNABLES": NO_STRING_INSTRUCTIONS})
         counts = [count(path) for path in sorted(glob.glob(out + "-*"))]
     if not sum(counts):
         sys.exit(f"{program} counts nothing: it was built without valgrind/callgrind.h")
