@@ -666,15 +666,9 @@ void lwi_elim_put_ranks(lwi_elim *elim, const int *rank)
     find_full_rank(elim);
 }
 
-lw_status lwi_elim_pivot_as(lwi_elim *elim, const lwi_elim *other, lwi_arena *arena)
+void lwi_elim_pivot_at(lwi_elim *elim, const bool *nodes)
 {
-    LWI_ASSERT(elim->nnode == other->nnode);
-    elim->pivots = LWI_PUSH(arena, bool, elim->nnode);
-    if (!elim->pivots) return LW_ERR_MEMORY;
-    for (int k = 0; k < elim->nnode; k++)
-        elim->pivots[k] =
-            other->generic_rank[k] >= 0 && other->generic_rank[k] < other->front[k].nc;
-    return LW_OK;
+    elim->pivots = nodes;
 }
 
 int lwi_elim_rank(const lwi_elim *elim)

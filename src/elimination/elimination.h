@@ -179,12 +179,8 @@ lwi_elim_pivot_info lwi_elim_pivots(const lwi_elim *elim);
  *  @param group  [edges of the plan's graph] of each edge; -1: none
  *  @param min    out, [ngroup] */
 void lwi_elim_loop_pivots(const lwi_elim *elim, int ngroup, const int *group, double *min);
-/** The smallest kept pivot of some rows; 1 if there is none; 0 where the pass failed.
- *  @param rows  [plan.nrow] in the order of the graph */
-double lwi_elim_smallest_pivot(const lwi_elim *elim, const bool *rows);
-/** Later matrix passes of `elim`, with a plan of the same nodes, pivot at the nodes at which those of `other` decide on
- *  ranks, though its rows are independent.      @return LW_ERR_MEMORY */
-lw_status lwi_elim_pivot_as(lwi_elim *elim, const lwi_elim *other, lwi_arena *arena);
+/** Later matrix passes pivot at these nodes [nodes of the plan], though their rows are independent. */
+void lwi_elim_pivot_at(lwi_elim *elim, const bool *nodes);
 /** The smallest pivot of a node that closes loops, as a share of the reference pivot of this node; 1 if there is none. */
 double lwi_elim_relative_pivot(const lwi_elim *elim);
 /** Which rows the last factorisation has left out because they depend on others: the others are independent.

@@ -691,24 +691,3 @@ void lwi_elim_loop_pivots(const lwi_elim *elim, int ngroup, const int *group, do
         }
     }
 }
-
-double lwi_elim_smallest_pivot(const lwi_elim *elim, const bool *rows)
-{
-    double smallest = 1;
-    for (int k = 0; k < elim->nnode; k++) {
-        const lwi_elim_state *state = &elim->state[k];
-        const lwi_elim_task *task = &elim->task[elim->task_of[k]];
-        const lwi_elim_batch *g = elim->laned ? task->batch : NULL;
-        const int lane = elim->lane_of[k];
-        if (state->status != LW_OK) return 0;
-        for (int i = 0; i < state->kept; i++) {
-            int r = i;
-            const double pivot = g ? 1 / (g->S[r][lane] * g->R[r * (g->nc + g->no + 1)][lane])
-                                   : pivot_of(elim, k, &r);
-            if (!(pivot < smallest)) continue;
-            const lwi_elim_edge *e = lwi_elim_edge_of_row(elim, k, &r);
-            if (rows[e->row + r]) smallest = pivot;
-        }
-    }
-    return smallest;
-}

@@ -54,18 +54,14 @@ static bool find_turn(const lwi_joint *joint, int *turn)
     return true;
 }
 
-// Axes of a joint frame on a body, at the start.
-static void frame_at_start(const search *s, int body, const double R[9], double world[9])
+// Axis i of a joint frame on a body, at the start.
+static void axis_at_start(const search *s, int body, const double R[9], int i, double axis[3])
 {
+    const double own[3] = {R[i], R[3 + i], R[6 + i]};
     if (body)
-        m3_mul(world, s->R[body], R);
+        m3_mul_v(axis, s->R[body], own);
     else
-        memcpy(world, R, 9 * sizeof *R);
-}
-
-static void column(const double R[9], int i, double a[3])
-{
-    v3_set(a, R[i], R[3 + i], R[6 + i]);
+        v3_copy(axis, own);
 }
 
 static bool is_parallel(const double a[3], const double b[3])
@@ -86,13 +82,13 @@ static int plane_across(search *s, const double axis[3])
 }
 
 // The first plane in which the joint slides.
-static int plane_of_slides(const search *s, const lwi_joint *joint, const double R[9])
+static int plane_of_slides(const search *s, const lwi_joint *joint)
 {
     for (int p = 0; p < s->count; p++) {
         bool within = true;
         for (int i = 0; i < joint->type->nfactor; i++) {
             double axis[3];
-            column(R, joint->type->factor[i].axis, axis);
+            axis_at_start(s, joint->body1, joint->R1, joint->type->factor[i].axis, axis);
             within = within && fabs(v3_dot(axis, s->n[p])) <= PARALLEL;
         }
         if (within) return p;
@@ -103,18 +99,15 @@ static int plane_of_slides(const search *s, const lwi_joint *joint, const double
 // The plane in which the joint moves; both of its frames have to agree, as they do where the start is closed.
 static int plane_of(search *s, const lwi_joint *joint, int turn)
 {
-    double R1[9], R2[9];
-    frame_at_start(s, joint->body1, joint->R1, R1);
-    frame_at_start(s, joint->body2, joint->R2, R2);
-    for (int i = 0; i < 3; i++) {
-        double a[3], b[3];
-        column(R1, i, a), column(R2, i, b);
-        if ((turn < 0 || turn == i) && !is_parallel(a, b)) return -1;
-    }
-    if (turn < 0) return plane_of_slides(s, joint, R1);
     double axis[3];
-    column(R1, turn, axis);
-    return plane_across(s, axis);
+    for (int i = 0; i < 3; i++) {
+        double other[3];
+        if (turn >= 0 && turn != i) continue;
+        axis_at_start(s, joint->body1, joint->R1, i, axis);
+        axis_at_start(s, joint->body2, joint->R2, i, other);
+        if (!is_parallel(axis, other)) return -1;
+    }
+    return turn < 0 ? plane_of_slides(s, joint) : plane_across(s, axis);
 }
 
 static bool find_planes(search *s, lwi_arena *arena)
@@ -166,13 +159,12 @@ static bool closes_within(const search *s, int j, int plane)
 // Components of W in the axes of F1: forces along n, torques across it.
 static unsigned char components(const search *s, int j)
 {
-    double R[9];
+    const lwi_joint *joint = &s->model->joint[j];
     unsigned bits = 0;
     const double *n = s->n[s->plane[j]];
-    frame_at_start(s, s->model->joint[j].body1, s->model->joint[j].R1, R);
     for (int i = 0; i < 3; i++) {
         double axis[3], across[3];
-        column(R, i, axis);
+        axis_at_start(s, joint->body1, joint->R1, i, axis);
         v3_cross(across, axis, n);
         if (fabs(v3_dot(axis, n)) > CHANGED) bits |= 1u << i;
         if (v3_norm(across) > CHANGED) bits |= 8u << i;
@@ -234,10 +226,9 @@ lw_status lwi_planar_rows(const lw_model *model, const lw_allocator *allocator, 
 // The axis of F1 along the normal n; -1: none is.
 static int axis_along(const search *s, const lwi_joint *joint, const double n[3])
 {
-    double R[9], axis[3];
-    frame_at_start(s, joint->body1, joint->R1, R);
-    for (int i = 0; i < 3; i++) {
-        column(R, i, axis);
+    for (int i = 2; i >= 0; i--) { // of most hinges the z axis
+        double axis[3];
+        axis_at_start(s, joint->body1, joint->R1, i, axis);
         if (is_parallel(axis, n)) return i;
     }
     return -1;
@@ -251,7 +242,7 @@ static bool has_plain_rows(const lwi_joint_type *type)
 }
 
 lw_status lwi_planar_axes(const lw_model *model, const lw_allocator *allocator, signed char *axis,
-                          bool *planar, int *count)
+                          bool *planar)
 {
     lwi_arena arena;
     search s = {.model = model};
@@ -265,10 +256,6 @@ lw_status lwi_planar_axes(const lw_model *model, const lw_allocator *allocator, 
         if (s.plane[j] == 0) axis[j] = (signed char)axis_along(&s, joint, s.n[0]);
         *planar = axis[j] >= 0 && has_plain_rows(joint->type);
     }
-    *count = 0;
-    if (*planar) find_components(&s, 0);
-    for (int i = 0; i < model->nloop && *planar; i++)
-        *count += 3 * closes_within(&s, model->loop[i], 0);
     lwi_arena_free(&arena);
     return room ? LW_OK : LW_ERR_MEMORY;
 }

@@ -18,11 +18,10 @@ lw_status lwi_planar_rows(const lw_model *model, const lw_allocator *allocator, 
 
 /** Whether all joints with rows move in one plane, in every configuration: their rows are either within it or across it, and
  *  rows of one kind do not meet those of the other.  lwi_planar_is_across has which.
- *  @param axis   out, [njoint] axis of F1 across the plane; -1: a joint without rows
- *  @param count  out: as by lwi_planar_rows
+ *  @param axis  out, [njoint] axis of F1 across the plane; -1: a joint without rows
  *  @return LW_ERR_MEMORY */
 lw_status lwi_planar_axes(const lw_model *model, const lw_allocator *allocator, signed char *axis,
-                          bool *planar, int *count);
+                          bool *planar);
 /** Whether row k of the joint is across the plane; rows of driven coordinates are within. */
 bool lwi_planar_is_across(const lwi_joint *joint, int k, int axis);
 

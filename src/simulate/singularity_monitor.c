@@ -146,8 +146,15 @@ static bool is_ranked_at(const lwi_system *s, const lwi_snapshot *m)
 // Pivots at the start are known where ranks were found there; next to singular positions their factors are needed too.
 static void see_start(lwi_monitor *monitor)
 {
+    const lwi_system *s = &monitor->system;
+    const lwi_in_plane *plane = &monitor->in_plane;
     int edge;
-    if (!monitor->system.ranked_there || !is_ranked_at(&monitor->system, &monitor->placed)) return;
+    if (plane->elim && !s->generic_R) { // ranks are those of the plane at the start
+        see(monitor, &monitor->placed);
+        monitor->seen.pivot = plane->pivot, monitor->seen.edge = plane->edge;
+        return;
+    }
+    if (!s->ranked_there || !is_ranked_at(s, &monitor->placed)) return;
     const double pivot = read_pivots(monitor, &edge);
     if (!(pivot > LWI_MONITOR_NEAR)) return;
     see(monitor, &monitor->placed);
@@ -163,6 +170,8 @@ lw_status lwi_monitor_create(const lw_model *model, lwi_shared *shared, lwi_aren
     if (model->nloop == 0 && model->ncoupling == 0) return LW_OK; // a tree has no such positions
     TRY(lwi_system_create_common(model, shared, arena, &monitor->system));
     TRY(create_groups(model, arena, monitor));
+    if (!monitor->ngroup) TRY(lwi_in_plane_create(&monitor->system, arena, &monitor->in_plane));
+    TRY(lwi_in_plane_find_ranks(&monitor->in_plane, &monitor->system, shared, arena));
     for (int i = 0; i < LWI_COUNT(monitor->sample); i++)
         TRY(create_sample(model, arena, &monitor->sample[i]));
     TRY(create_sample(model, arena, &monitor->now));
@@ -173,11 +182,8 @@ lw_status lwi_monitor_create(const lw_model *model, lwi_shared *shared, lwi_aren
     TRY(lwi_snapshot_create(model, arena, &monitor->placed));
     lwi_snapshot_start(model, &monitor->placed);
     monitor->active = monitor->system.nrow > 0;
-    if (!monitor->active) return LW_OK;
-    see_start(monitor);
-    if (monitor->ngroup) return LW_OK;
-    lwi_system_from_snapshot(&monitor->system, &monitor->placed);
-    return lwi_in_plane_create(&monitor->system, arena, &monitor->in_plane);
+    if (monitor->active) see_start(monitor);
+    return LW_OK;
 }
 
 // ---------------------------------------------------------------------------------------- samples
@@ -200,9 +206,7 @@ static double smallest_pivot(lwi_monitor *monitor, double t, int *edge)
 {
     double pivot;
     if (lwi_in_plane_pivot(&monitor->in_plane, &monitor->system, t, &pivot, edge)) return pivot;
-    pivot = pivot_here(monitor, t, edge);
-    lwi_in_plane_note(&monitor->in_plane, &monitor->system);
-    return pivot;
+    return pivot_here(monitor, t, edge);
 }
 
 static bool is_seen(const lwi_monitor *monitor, double t, const double *q)

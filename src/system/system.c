@@ -299,34 +299,35 @@ lw_status lwi_system_create_extra(const lw_model *model, lw_plan kind, int nextr
 }
 
 static lw_status create(const lw_model *model, lw_plan kind, bool rotors, bool splits,
-                        lwi_shared *shared, bool common, lwi_arena *arena, lwi_system *s)
+                        lwi_shared *shared, lwi_arena *arena, lwi_system *s)
 {
     TRY(make_plan(model, kind, 0, NULL, false, rotors, splits, shared, arena, s));
-    TRY(create_elimination(s, shared, common, arena));
+    TRY(create_elimination(s, shared, false, arena));
     return lwi_system_find_ranks(s, shared, arena);
 }
 
 lw_status lwi_system_create(const lw_model *model, lw_plan kind, lwi_arena *arena, lwi_system *s)
 {
-    return create(model, kind, false, true, NULL, false, arena, s);
+    return create(model, kind, false, true, NULL, arena, s);
 }
 
 lw_status lwi_system_create_rotors(const lw_model *model, lw_plan kind, bool splits,
                                    lwi_arena *arena, lwi_system *s)
 {
-    return create(model, kind, true, splits, NULL, false, arena, s);
+    return create(model, kind, true, splits, NULL, arena, s);
 }
 
 lw_status lwi_system_create_shared(const lw_model *model, lw_plan kind, bool rotors,
                                    lwi_shared *shared, lwi_arena *arena, lwi_system *s)
 {
-    return create(model, kind, rotors, true, shared, false, arena, s);
+    return create(model, kind, rotors, true, shared, arena, s);
 }
 
 lw_status lwi_system_create_common(const lw_model *model, lwi_shared *shared, lwi_arena *arena,
                                    lwi_system *s)
 {
-    return create(model, LW_PLAN_AUTO, false, true, shared, true, arena, s);
+    TRY(make_plan(model, LW_PLAN_AUTO, 0, NULL, false, false, true, shared, arena, s));
+    return create_elimination(s, shared, true, arena);
 }
 
 // Multiplications per body of poses, rows and rates.

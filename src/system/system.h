@@ -134,8 +134,8 @@ lw_status lwi_system_create_rotors(const lw_model *model, lw_plan kind, bool spl
 /** lwi_system_create_rotors, which splits bodies, with plan and generic ranks of `shared`, or for it; NULL: alone. */
 lw_status lwi_system_create_shared(const lw_model *model, lw_plan kind, bool rotors,
                                    lwi_shared *shared, lwi_arena *arena, lwi_system *system);
-/** The same without rotors; its elimination may be that of other parts of the simulation (lwi_shared_elim): rows and
- *  factors are valid until another one is used. */
+/** The same without rotors and before lwi_system_find_ranks; its elimination may be that of other parts of the simulation
+ *  (lwi_shared_elim): rows and factors are valid until another one is used. */
 lw_status lwi_system_create_common(const lw_model *model, lwi_shared *shared, lwi_arena *arena,
                                    lwi_system *system);
 /** lwi_system_create_shared with `nextra` edges of the caller, who fills J, phi, b and gamma of them, and with extensions;

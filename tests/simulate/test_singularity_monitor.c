@@ -179,19 +179,16 @@ static void samples_wait_for_motion(void **state)
     lw_model_destroy(model);
 }
 
-// The monitor takes plan, generic ranks and their configuration over from the formulation, and they are those that it
-// finds alone.
-static void ranks_are_searched_once(void **state)
+// The model is destroyed.
+static void share_ranks(lw_model *model, int redundant, bool in_plane)
 {
-    (void)state;
     static const char *const sharing[] = {"auto", "dca", "hdca", "rcr"};
-    lw_model *model = four_bar(2, 2.2);
     lwi_arena arena;
     lwi_system alone;
     lw_error error;
     lwi_arena_init(&arena, NULL);
     assert_int_equal(lwi_system_create(model, LW_PLAN_AUTO, &arena, &alone), LW_OK);
-    assert_int_equal(alone.nrow - alone.generic_rank, 3); // hinges in a plane
+    assert_int_equal(alone.nrow - alone.generic_rank, redundant);
     for (int i = 0; i < LWI_COUNT(sharing); i++) {
         lw_sim *sim;
         lw_options options;
@@ -201,13 +198,24 @@ static void ranks_are_searched_once(void **state)
         const lwi_system *system = &sim->monitor.system;
         assert_true(sim->shared.planned && sim->shared.ranked);
         assert_ptr_equal(system->plan.node, sim->shared.plan.node);
-        assert_ptr_equal(system->generic_q, sim->shared.q);
+        assert_ptr_equal(system->generic_q, in_plane ? NULL : sim->shared.q);
         assert_int_equal(system->generic_rank, alone.generic_rank);
         assert_int_equal(system->start_rank, alone.start_rank);
         lw_sim_destroy(sim);
     }
     lwi_arena_free(&arena);
     lw_model_destroy(model);
+}
+
+// The monitor takes plan, generic ranks and their configuration over from the formulation, and they are those that it
+// finds alone; in a plane it needs no configuration.
+static void ranks_are_searched_once(void **state)
+{
+    (void)state;
+    share_ranks(four_bar(2, 2.2), 3, true);
+    share_ranks(lwt_generated((lw_mechanism_desc){
+                    .mechanism = LW_MECHANISM_LADDER, .n = 3, .q = {0.2, 0.3}, .qd = {0.5, 1}}),
+                6, false);
 }
 
 // The start and its row have one pivot, found once, and a run without a step takes no sample; at another position or time
@@ -227,7 +235,7 @@ static void a_pivot_is_found_once(void **state)
         lwt_set(&options, "duration", "0");
         lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error), &error);
         lwi_monitor *monitor = &sim->monitor;
-        const lwi_elim *elim = monitor->system.elim;
+        const lwi_elim *elim = monitor->in_plane.elim;
         const long before = lwi_elim_matrix_passes(elim);
         lwt_ok(lw_sim_run(sim, LW_OBSERVE_REACTION, NULL, NULL, NULL, NULL), lw_sim_error(sim));
         assert_int_equal(lwi_elim_matrix_passes(elim), before);
