@@ -89,7 +89,8 @@ bool lwi_clusters_find_path(const lwi_clusters *c, lwi_cluster_loop *loop)
 // Coordinates without symmetry: by multiples of an irrational number.
 static double scattered(int i)
 {
-    return 2 * fmod(0.6180339887498949 * (i + 1), 1) - 1;
+    const double turns = 0.6180339887498949 * (i + 1);
+    return 2 * (turns - (double)(int)turns) - 1;
 }
 
 // Frames of the parts of a loop away from any special position; loops need not be closed.

@@ -99,13 +99,17 @@ static double common_normal_angle(const lwi_clusters *c, const draft *d, int p)
     return 0;
 }
 
-static void rotate_frame(lwi_k_frame *f, double before, double after)
+// f := a rotation about z, then f.
+static void rotate_frame(lwi_k_frame *f, double angle)
 {
-    lwi_k_frame a = {{0}, {0, 0, 0}}, b = a;
-    rot_z(a.R, cos(before), sin(before));
-    rot_z(b.R, cos(after), sin(after));
-    lwi_k_compose(f, f, &b);
-    lwi_k_compose(f, &a, f);
+    const double c = cos(angle), s = sin(angle), x = f->r[0], y = f->r[1];
+    for (int k = 0; k < 3; k++) {
+        const double along = f->R[k], across = f->R[3 + k];
+        f->R[k] = c * along - s * across;
+        f->R[3 + k] = s * along + c * across;
+    }
+    f->r[0] = c * x - s * y;
+    f->r[1] = s * x + c * y;
 }
 
 // Orientation of a step in its parent; rotations about its own axis are added to its angle.
@@ -115,7 +119,7 @@ static void set_step_frame(const lwi_clusters *c, draft *d, int i)
     lwi_cluster_step *step = &d->shape.step[i];
     lwi_k_frame *f = &d->in[i];
     inboard(c, d, i, f);
-    rotate_frame(f, step->parent < 0 ? 0 : -d->phi[step->parent], 0);
+    if (step->parent >= 0) rotate_frame(f, -d->phi[step->parent]);
     const bool same = step->ball ? abs(step->ball) > 1
                                  : hypot(f->R[2], f->R[5]) <= lwi_clusters_parallel && f->R[8] > 0;
     const bool right = !step->ball && fabs(f->R[8]) <= lwi_clusters_parallel &&
@@ -162,9 +166,9 @@ void lwi_clusters_set_frames(const lwi_clusters *c, draft *d)
 
 lwi_k_frame lwi_clusters_raw(const lwi_clusters *c, const draft *d, int i)
 {
-    lwi_k_frame raw = {{1, 0, 0, 0, 1, 0, 0, 0, 1}, {0, 0, 0}};
+    lwi_k_frame raw = {.r = {0, 0, 0}};
+    rot_z(raw.R, cos(d->phi[i]), -sin(d->phi[i]));
     flip(&c->parts.part[d->part[i]], &raw);
-    rotate_frame(&raw, -d->phi[i], 0);
     return raw;
 }
 
