@@ -55,13 +55,27 @@ typedef struct rank_search {
     int *max_rank;               // [nnode] the largest rank found
     unsigned char *chosen;       // [tree_nv] the partition at the start
     unsigned char *undetermined; // [njoint] where rows of single loops alone depend
+    bool poses_alone;            // rows do not need coordinates of the cut joints
     double t;                    // of the configuration
     lw_error *error;
 } rank_search;
 
+// Whether the rows follow from the poses alone.
+static bool needs_poses_alone(const lw_model *model)
+{
+    for (int i = 0; i < model->nloop; i++) {
+        const lwi_joint *joint = &model->joint[model->loop[i]];
+        if (joint->mount.present || joint->ndriven || joint->nrotor ||
+            !lwi_joint_has_simple_rows(joint->type))
+            return false;
+    }
+    return model->ncoupling == 0;
+}
+
 static void place(rank_search *l, const double *q)
 {
-    lwi_cut_place(l->cut, l->tree, l->t, q, l->still);
+    lwi_cut_place_tree(l->cut->model, l->tree, l->t, q, l->still);
+    if (!l->poses_alone) lwi_cut_read(l->cut, l->tree, l->t, false);
     lwi_cut_rows(l->cut, l->tree, l->t, LWI_CLOSURE_POSITION);
     lwi_rcr_place(l->e, l->tree, l->t);
 }
@@ -278,6 +292,7 @@ lw_status lwi_rcr_find_ranks(lwi_rcr *e, lwi_cut *cut, lwi_tree_work *tree, lwi_
                      .max_rank = LWI_PUSH(arena, int, e->model->nnode),
                      .chosen = LWI_PUSH(arena, unsigned char, e->model->tree_nv),
                      .undetermined = LWI_PUSH(arena, unsigned char, e->model->njoint),
+                     .poses_alone = needs_poses_alone(e->model),
                      .error = error};
     if (!l.q || !l.nearby || !l.closed || !l.du || !l.still || !l.max_rank || !l.chosen ||
         !l.undetermined)
@@ -288,6 +303,7 @@ lw_status lwi_rcr_find_ranks(lwi_rcr *e, lwi_cut *cut, lwi_tree_work *tree, lwi_
     lw_status status = find_ranks(&l, shared, &start_rank, &known);
     *reactions = NULL;
     if (status == LW_OK && shared) {
+        if (l.poses_alone && !known) lwi_cut_read(cut, tree, l.t, true);
         const lwi_motion closed = lwi_cut_motion(tree);
         status = lwi_shared_keep_ranks(shared, e->model, cut->m - start_rank,
                                        cut->m - lwi_rcr_rank(e), &closed);
