@@ -140,8 +140,9 @@ static lw_status create_scratch(const lwi_system *s, lwi_arena *arena, lwi_in_pl
     for (int k = 0; k < s->plan.nnode; k++)
         if ((size_t)s->plan.node[k].closed.n > largest) largest = (size_t)s->plan.node[k].closed.n;
     p->compound = lwi_arena_push(arena, (size_t)s->nbody + 1, sizeof *p->compound);
-    p->row = lwi_arena_push(arena, ACROSS * largest, sizeof *p->row);
-    p->S = LWI_PUSH(arena, double, ACROSS *largest *ACROSS *largest);
+    const size_t rows = ACROSS * largest;
+    p->row = lwi_arena_push(arena, rows, sizeof *p->row);
+    p->S = lwi_arena_push(arena, rows * rows, sizeof *p->S);
     return p->compound && p->row && p->S ? LW_OK : LW_ERR_MEMORY;
 }
 
