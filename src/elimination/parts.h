@@ -165,7 +165,7 @@ struct lwi_elim {
     ///< and scratch [nc][nc] (rank_large.c)
     int **swap;              ///< [nnode] [nc] row k was exchanged with this one before step k
     int *generic_rank;       ///< [nnode] -1: not known, full rank is assumed
-    const bool *pivots;            ///< [nnode] nodes that pivot at full rank too; NULL: none
+    const bool *pivots;      ///< [nnode] nodes that pivot at full rank too; NULL: none
     double *reference_pivot; ///< [nnode] smallest pivot of the reference factorisation, 0: none
     bool inactive_allowed;
     struct lwi_elim_extended *extended; ///< NULL: doubles only
