@@ -61,6 +61,7 @@ static const char *const about[] = {
     [LW_CODEGEN_closing_rates] =
         "Rates angledot of the angles of joints that close loops, in the order of the model's "
         "joints.",
+    [LWI_CODEGEN_DERIVATIVES] = "Derivatives of the efforts that accelerations need.",
 };
 
 // What forward_dynamics says where there are loops.
@@ -233,7 +234,7 @@ static void print_header(FILE *file, const lwi_codegen_writer *w)
             w->upper);
     fprintf(file, "extern const double %s_v0[%s_NV];\n", w->name, w->upper);
     if (m->nstate > 0) fprintf(file, "extern const double %s_x0[%s_NX];\n", w->name, w->upper);
-    for (int i = 0; i < LW_CODEGEN_COUNT; i++)
+    for (int i = 0; i < LWI_CODEGEN_FUNCTIONS; i++)
         if (lwi_codegen_wanted(w, i)) print_declaration(file, w, i);
     lwi_codegen_descriptor_header(file, w, "");
     fputs("\n#ifdef __cplusplus\n}\n#endif\n#endif\n", file);
@@ -267,7 +268,7 @@ static void print_source(FILE *file, lwi_codegen_writer *w)
     if (w->circular) lwi_codegen_scalar_circular(file);
     if (lwi_codegen_calls(w, LWI_OP_SELECT)) lwi_codegen_print_choose("static inline double", file);
     if (w->elements->loops) lwi_codegen_print_check(file);
-    for (int i = 0; i < LW_CODEGEN_COUNT; i++) {
+    for (int i = 0; i < LWI_CODEGEN_FUNCTIONS; i++) {
         if (!lwi_codegen_wanted(w, i)) continue;
         lwi_codegen_print_before(file, w, i, 0);
         if (i == LW_CODEGEN_project_positions) {
@@ -446,7 +447,7 @@ static void cuda_source(FILE *file, lwi_codegen_writer *w)
 static bool any_failed(const lwi_codegen_writer *w)
 {
     bool any = w->loaded_rates.failed;
-    for (int i = 0; i < LW_CODEGEN_COUNT; i++) any |= w->graph[i].failed;
+    for (int i = 0; i < LWI_CODEGEN_FUNCTIONS; i++) any |= w->graph[i].failed;
     for (int i = 0; i < LWI_CASADI_JACOBIANS; i++) any |= w->jacobian[i].failed;
     return any;
 }
@@ -567,9 +568,9 @@ static lw_status check_length(lwi_codegen_writer *w, int i, lw_error *error)
 static lw_status build_graphs(lwi_codegen_writer *w, lwi_arena *arena, lw_codegen_count *counts,
                               lw_error *error)
 {
-    for (int i = 0; i < LW_CODEGEN_COUNT; i++) {
+    for (int i = 0; counts && i < LW_CODEGEN_COUNT; i++) counts[i] = (lw_codegen_count){0};
+    for (int i = 0; i < LWI_CODEGEN_FUNCTIONS; i++) {
         lwi_codegen_graph *g = &w->graph[i];
-        if (counts) counts[i] = (lw_codegen_count){0};
         if (!lwi_codegen_wanted(w, i)) continue;
         TRY(build_graph(w, i, arena, error));
         if (is_large(w)) TRY(make_alike(w, i, arena, error));
@@ -599,6 +600,7 @@ static lw_status print_all(lwi_codegen_writer *w, lwi_codegen_sources *sources, 
     static void (*const print[])(FILE *, lwi_codegen_writer *) = {header_file, print_source,
                                                                   lanes_header, lanes_source};
     sources->closed = w->elements->loops != NULL;
+    sources->dependent = sources->closed ? w->elements->loops->ndependent : 0;
     sources->margins =
         lwi_codegen_wanted(w, LW_CODEGEN_margins) ? w->graph[LW_CODEGEN_margins].noutput : 0;
     sources->seconds = w->seconds;
@@ -651,13 +653,13 @@ static lw_status write_model(lwi_codegen_writer *w, const lw_allocator *allocato
                         "single precision of generated code: expected with CUDA only");
     lwi_arena_init(&arena, allocator);
     lwi_codegen_graph_init(&w->loaded_rates, allocator);
-    for (int i = 0; i < LW_CODEGEN_COUNT; i++) lwi_codegen_graph_init(&w->graph[i], allocator);
+    for (int i = 0; i < LWI_CODEGEN_FUNCTIONS; i++) lwi_codegen_graph_init(&w->graph[i], allocator);
     for (int i = 0; i < LWI_CASADI_JACOBIANS; i++)
         lwi_codegen_graph_init(&w->jacobian[i], allocator);
     lw_status status = generate(w, allocator, &arena, counts, sources, error);
     if (status == LW_ERR_MEMORY)
         status = lwi_fail(error, LW_ERR_MEMORY, "no memory for the generator");
-    for (int i = 0; i < LW_CODEGEN_COUNT; i++) lwi_codegen_graph_free(&w->graph[i]);
+    for (int i = 0; i < LWI_CODEGEN_FUNCTIONS; i++) lwi_codegen_graph_free(&w->graph[i]);
     for (int i = 0; i < LWI_CASADI_JACOBIANS; i++) lwi_codegen_graph_free(&w->jacobian[i]);
     lwi_codegen_graph_free(&w->loaded_rates);
     lwi_arena_free(&arena);
@@ -678,7 +680,7 @@ lw_status lw_codegen_write(const lw_model *model, const lw_codegen_desc *desc,
                             .cuda = desc->cuda,
                             .single = desc->single_precision,
                             .circular = desc->lanes > 0,
-                            .functions = ~0u};
+                            .functions = (1u << LW_CODEGEN_COUNT) - 1};
     return write_model(&w, desc->allocator, counts, NULL, error);
 }
 

@@ -17,12 +17,23 @@ typedef lw_status lwi_generate(lwi_codegen_graph *graph, const lwi_elements *ele
 LW_CODEGEN_LIST(X)
 #undef X
 
+/** Functions that are generated for compiled models alone, after those of the list. */
+enum { LWI_CODEGEN_DERIVATIVES = LW_CODEGEN_COUNT, LWI_CODEGEN_FUNCTIONS };
+
+/** The function `derivatives` of the parameters of forward_dynamics up to v, x, u, then accelerations vdot, with loops the load
+ *  of dependent speeds.  Out: term [LWI_TERMS][NV] (speed_terms.h); by_q, by_v [NV][NV] of the forces of the model, negative;
+ *  with loops also y_by_q, y_by_v [dependent][NV] of dependent accelerations, N [dependent][free], z_by_q [free][NV] of N' load.
+ *  Entries of matrices that are always 0 are not written. */
+lwi_generate lwi_generate_derivatives;
 /** The function `rates` with efforts, an array `tau` after `u`. */
 lwi_generate lwi_generate_loaded_rates;
 /** The function `rates` with one more result, `power` [1]: of the parts of forces without a potential and of
  *  prescribed motions. */
 lwi_generate lwi_generate_working_rates;
 
+/** Efforts of inverse dynamics as values.
+ *  @param vdot, tau  [tree nv] */
+lw_status lwi_inverse_efforts(const lwi_walk *walk, const val *vdot, val *tau, lwi_arena *arena);
 /** Outputs the rates of the coordinates to an array. */
 void lwi_coordinate_rates(const lwi_walk *walk, int qdot);
 

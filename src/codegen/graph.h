@@ -57,7 +57,7 @@ typedef struct lwi_vertex {
     int32_t uses; ///< by live values and outputs: lwi_codegen_graph_live
 } lwi_vertex;
 
-enum { LWI_GRAPH_ARRAYS = 12 };
+enum { LWI_GRAPH_ARRAYS = 16 };
 
 typedef struct lwi_output {
     int32_t array, entry;

@@ -118,6 +118,34 @@ static lwi_codegen_value derivative(lwi_codegen_graph *g, const lwi_codegen_valu
     }
 }
 
+lwi_codegen_value lwi_codegen_partial(lwi_codegen_graph *g, lwi_codegen_value f, int k)
+{
+    const lwi_vertex v = g->vertex[f.index]; // a copy: the list may move
+    const lwi_codegen_value a = {v.a}, b = {v.b}, one = number(g, 1), none = number(g, 0);
+    switch (v.op) {
+    case LWI_OP_ADD:
+        return one;
+    case LWI_OP_SUB:
+        return k == 0 ? one : number(g, -1);
+    case LWI_OP_MUL:
+        return k == 0 ? b : a;
+    case LWI_OP_DIV:
+        return k == 0 ? over(g, one, b) : op(g, LWI_OP_NEG, over(g, f, b), b);
+    case LWI_OP_NEG:
+        return number(g, -1);
+    case LWI_OP_POW:
+        return power_tangent(g, f, a, b, k == 0 ? one : none, k == 0 ? none : one);
+    case LWI_OP_ATAN2: {
+        const lwi_codegen_value square = op(g, LWI_OP_ADD, product(g, a, a), product(g, b, b));
+        return over(g, k == 0 ? b : op(g, LWI_OP_NEG, a, a), square);
+    }
+    case LWI_OP_SELECT: // of the condition none
+        return lwi_codegen_graph_select(g, a, k == 1 ? one : none, k == 2 ? one : none);
+    default:
+        return slope(g, v.op, f, a);
+    }
+}
+
 static void differentiate(lwi_codegen_graph *g, int vertices, int array, int entry,
                           lwi_codegen_value *of)
 {

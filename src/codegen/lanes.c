@@ -49,7 +49,7 @@ void lwi_codegen_lanes_header(FILE *file, const lwi_codegen_writer *w)
             w->upper, w->name);
     fputs("#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n", file);
     fprintf(file, "enum { %s_LANES = %d };\n\n", w->upper, w->lanes);
-    for (int i = 0; i < LW_CODEGEN_COUNT; i++)
+    for (int i = 0; i < LWI_CODEGEN_FUNCTIONS; i++)
         if (lwi_codegen_wanted(w, i)) print_function(file, w, i, ";\n");
     lwi_codegen_descriptor_header(file, w, "lanes_");
     fputs("\n#ifdef __cplusplus\n}\n#endif\n#endif\n", file);
@@ -279,7 +279,7 @@ static void print_pack_type(FILE *file, const lwi_codegen_writer *w, int width)
 void lwi_codegen_pack_types(FILE *file, const lwi_codegen_writer *w)
 {
     bool any = false;
-    for (int i = 0; i < LW_CODEGEN_COUNT; i++)
+    for (int i = 0; i < LWI_CODEGEN_FUNCTIONS; i++)
         any = any || (w->repeats[i] ? lwi_repeats_packed(w->repeats[i])
                                     : lwi_codegen_graph_packs(&w->graph[i]));
     if (!any) return;
@@ -301,7 +301,7 @@ void lwi_codegen_lanes_source(FILE *file, lwi_codegen_writer *w)
     fputs(sine_and_cosine, file);
     if (lwi_codegen_calls(w, LWI_OP_SELECT)) fputs(choose, file);
     lwi_codegen_template(file, w, macros);
-    for (int i = 0; i < LW_CODEGEN_COUNT; i++) {
+    for (int i = 0; i < LWI_CODEGEN_FUNCTIONS; i++) {
         if (!lwi_codegen_wanted(w, i)) continue;
         const bool newtons = i == LW_CODEGEN_project_positions,
                    fails = lwi_codegen_returns_code(w->elements, i);

@@ -197,12 +197,14 @@ void lwi_place_mount(const lwi_walk *walk, int joint, lwi_place *p)
     lwi_place_fixed(walk->graph, p, back, origin);
 }
 
-void lwi_place_node(const lwi_walk *walk, const lwi_node *node, lwi_place *p, lwi_column *column)
+void lwi_place_node(const lwi_walk *walk, const lwi_node *node, lwi_place *p, lwi_column *column,
+                    lwi_place *before)
 {
     const lwi_joint_type *type = node->type;
     lwi_place_fixed(walk->graph, p, node->X_R, node->X_r);
     if (node->joint >= 0) lwi_place_mount(walk, node->joint, p);
     if (type->quaternion >= 0) {
+        for (int j = 0; before && j < node->nv; j++) before[j] = *p;
         step_ball(walk, node, p, column);
         return;
     }
@@ -211,6 +213,7 @@ void lwi_place_node(const lwi_walk *walk, const lwi_node *node, lwi_place *p, lw
         const int iq = lwi_walk_coordinate_index(walk->elements, node, f->coordinate);
         const int iv = lwi_walk_speed_index(walk->elements, node, f->coordinate);
         const bool driven = iv >= walk->elements->model->tree_nv;
+        if (before && !driven) before[iv - node->iv] = *p;
         step_scalar(walk, p, f->axis, iq, iv, node->reversed ? -1 : 1, f->kind != LWI_FACTOR_SLIDE,
                     f->kind == LWI_FACTOR_SLIDE   ? 1
                     : f->kind == LWI_FACTOR_SCREW ? node->par->pitch

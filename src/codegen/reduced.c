@@ -57,28 +57,37 @@ static bool is_zero(const lwi_codegen_graph *g, val a)
 
 // --------------------------------------------------------------------------------- dependent speeds
 
+lw_status lwi_dependent_accelerations(lwi_codegen_graph *g, const lwi_elements *elements,
+                                      const lwi_closures *closures, const lwi_loop_block *b, val *K,
+                                      val *kappa, lwi_arena *arena)
+{
+    const int n = b->nz + 1, nv = elements->model->tree_nv;
+    val *rhs = LWI_PUSH(arena, val, n * b->nrow), *y = LWI_PUSH(arena, val, n * b->ny);
+    if (!rhs || !y) return LW_ERR_MEMORY;
+    lwi_codegen_graph_note(g, "dependent speeds of the loop of joint '%s'",
+                           lwi_block_name(elements, b));
+    for (int i = 0; i < b->nrow; i++) {
+        for (int j = 0; j < b->nz; j++)
+            rhs[j * b->nrow + i] = closures->J[b->row[i] * nv + b->z[j]];
+        rhs[b->nz * b->nrow + i] = closures->gamma[b->row[i]];
+    }
+    TRY(lwi_block_solve(g, elements, b, closures->J, n, rhs, y, arena));
+    for (int i = 0; i < b->ny; i++) {
+        for (int j = 0; j < b->nz; j++) K[i * b->nz + j] = y[j * b->ny + i];
+        kappa[b->y[i]] = y[b->nz * b->ny + i];
+    }
+    return LW_OK;
+}
+
 static lw_status solve_blocks(reduction *x)
 {
-    lwi_codegen_graph *g = x->sweep->motion.graph;
     for (int k = 0; k < x->loops->nblock; k++) {
         const lwi_loop_block *b = &x->loops->block[k];
-        const int n = b->nz + 1;
-        val *rhs = LWI_PUSH(x->arena, val, n * b->nrow), *y = LWI_PUSH(x->arena, val, n * b->ny);
         x->K[k] = LWI_PUSH(x->arena, val, b->ny * b->nz);
-        if (!rhs || !y || !x->K[k]) return LW_ERR_MEMORY;
-        lwi_codegen_graph_note(g, "dependent speeds of the loop of joint '%s'",
-                               lwi_block_name(x->sweep->motion.elements, b));
-        for (int i = 0; i < b->nrow; i++) {
-            for (int j = 0; j < b->nz; j++)
-                rhs[j * b->nrow + i] = x->closures->J[b->row[i] * x->nv + b->z[j]];
-            rhs[b->nz * b->nrow + i] = x->closures->gamma[b->row[i]];
-        }
-        TRY(lwi_block_solve(g, x->sweep->motion.elements, b, x->closures->J, n, rhs, y, x->arena));
-        for (int i = 0; i < b->ny; i++) {
-            for (int j = 0; j < b->nz; j++) x->K[k][i * b->nz + j] = y[j * b->ny + i];
-            x->kappa[b->y[i]] = y[b->nz * b->ny + i];
-            x->waiting[b->y[i]]++;
-        }
+        if (!x->K[k]) return LW_ERR_MEMORY;
+        TRY(lwi_dependent_accelerations(x->sweep->motion.graph, x->sweep->motion.elements,
+                                        x->closures, b, x->K[k], x->kappa, x->arena));
+        for (int i = 0; i < b->ny; i++) x->waiting[b->y[i]]++;
         for (int j = 0; j < b->nz; j++) x->waiting[b->z[j]]++;
     }
     return LW_OK;

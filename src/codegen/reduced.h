@@ -5,6 +5,13 @@
 #include "codegen/articulated.h"
 #include "codegen/loops.h"
 
+/** K and kappa with which the dependent accelerations of a block follow from others, y' = K z' + kappa.
+ *  @param K  [block ny][block nz] out;  @param kappa  [tree nv], entries of the dependent speeds out
+ *  @return LW_ERR_MEMORY */
+lw_status lwi_dependent_accelerations(lwi_codegen_graph *graph, const lwi_elements *elements,
+                                      const lwi_closures *closures, const lwi_loop_block *block,
+                                      val *K, val *kappa, lwi_arena *arena);
+
 /** Accelerations of the speeds.
  *  @param sweep     with poses and velocities, `bias` set
  *  @param closures  with gamma

@@ -96,7 +96,7 @@ static void place_both(lwi_sides *s, lwi_attachment one, lwi_attachment two, int
         start(s, one, &s->frame[i]);
         for (int k = 0; k < s->n[i]; k++) {
             const lwi_node *it = &m->node[s->node[i][k]];
-            lwi_place_node(s->walk, it, &s->frame[i], &s->column[it->iv]);
+            lwi_place_node(s->walk, it, &s->frame[i], &s->column[it->iv], NULL);
             for (int j = 0; j < it->nv; j++) s->sign[it->iv + j] = i ? 1 : -1;
             s->driven |= it->driven;
         }

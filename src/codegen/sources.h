@@ -34,6 +34,7 @@ typedef struct lwi_codegen_sources {
     bool timed;     ///< positions depend on time: functions of positions have it as first parameter
     bool signals;   ///< forward_dynamics has parameters for what forces read besides q, v and tau
     bool works;     ///< `rates` has the power as its last parameter
+    int dependent;  ///< speeds of loops that follow from others
     bool closed;    ///< there are rows of loops: functions return numbers, and projections exist
 } lwi_codegen_sources;
 

@@ -10,12 +10,14 @@ const char *const lwi_codegen_names[] = {
 #define X(name, summary) #name,
     LW_CODEGEN_LIST(X)
 #undef X
+        "derivatives",
 };
 
 lwi_generate *const lwi_codegen_generators[] = {
 #define X(name, summary) lwi_generate_##name,
     LW_CODEGEN_LIST(X)
 #undef X
+        lwi_generate_derivatives,
 };
 
 bool lwi_codegen_applies(const lwi_elements *elements, int i)
@@ -40,8 +42,8 @@ bool lwi_codegen_returns_code(const lwi_elements *elements, int i)
 {
     if (i == LW_CODEGEN_rates) return true;
     return elements->loops &&
-           (i == LW_CODEGEN_forward_dynamics || i == LW_CODEGEN_project_positions ||
-            i == LW_CODEGEN_project_velocities);
+           (i == LW_CODEGEN_forward_dynamics || i == LWI_CODEGEN_DERIVATIVES ||
+            i == LW_CODEGEN_project_positions || i == LW_CODEGEN_project_velocities);
 }
 
 void lwi_codegen_print_parameters(FILE *file, const lwi_codegen_graph *g, int n, const char *type,
@@ -75,7 +77,8 @@ int lwi_codegen_parameter_count(const lwi_codegen_writer *w, int i)
 bool lwi_codegen_calls(const lwi_codegen_writer *w, lwi_op op)
 {
     bool calls = false;
-    for (int i = 0; i < LW_CODEGEN_COUNT; i++) calls |= lwi_codegen_graph_has(&w->graph[i], op);
+    for (int i = 0; i < LWI_CODEGEN_FUNCTIONS; i++)
+        calls |= lwi_codegen_graph_has(&w->graph[i], op);
     return calls;
 }
 

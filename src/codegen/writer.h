@@ -14,11 +14,11 @@ typedef struct lwi_codegen_writer {
     const lwi_partition *partition; ///< of closed loops; NULL: the one of the start
     const char *name, *directory;
     char upper[128];
-    lwi_codegen_graph graph[LW_CODEGEN_COUNT];
+    lwi_codegen_graph graph[LWI_CODEGEN_FUNCTIONS];
     bool shapes; ///< what repeats is generated once (repeat.h)
     bool works;  ///< `rates` has the power, too: lwi_generate_working_rates
-    lwi_repeats *repeats[LW_CODEGEN_COUNT]; ///< NULL: plain statements
-    double seconds;                         ///< that a compiler may take for them
+    lwi_repeats *repeats[LWI_CODEGEN_FUNCTIONS]; ///< NULL: plain statements
+    double seconds;                              ///< that a compiler may take for them
     bool casadi;
     int lanes;                      ///< 0: none
     bool circular;                  ///< sines and cosines are those of lanes, not of libm
@@ -29,9 +29,9 @@ typedef struct lwi_codegen_writer {
     lwi_codegen_graph jacobian[LWI_CASADI_JACOBIANS];
 } lwi_codegen_writer;
 
-/** [LW_CODEGEN_COUNT] names of the functions, after that of the model. */
+/** [LWI_CODEGEN_FUNCTIONS] names of the functions, after that of the model. */
 extern const char *const lwi_codegen_names[];
-/** [LW_CODEGEN_COUNT] what builds their values. */
+/** [LWI_CODEGEN_FUNCTIONS] what builds their values. */
 extern lwi_generate *const lwi_codegen_generators[];
 /** Does the model have the function? */
 bool lwi_codegen_applies(const lwi_elements *elements, int function);
