@@ -34,6 +34,9 @@ typedef struct lw_compiled_desc {
     int (*interrupt)(void *user);
     void *interrupt_user;
     const lw_allocator *allocator;
+    /** The derivatives below, too: they take longer to compile than all else.  Of models with at most LW_CODEGEN_MAX_SPEEDS
+     *  speeds. */
+    bool derivatives;
 } lw_compiled_desc;
 
 typedef struct lw_compiled_info {
@@ -99,6 +102,39 @@ LW_API lw_status lw_compiled_rates_many(const lw_compiled *compiled, int count, 
 LW_API lw_status lw_compiled_project(const lw_compiled *compiled, double t, double *q, double *v);
 LW_API lw_status lw_compiled_project_many(const lw_compiled *compiled, int count, const double *t,
                                           double *q, double *v, unsigned char *failed);
+
+// Derivatives, if desc.derivatives was set: those of lw_forward_dynamics_derivatives and lw_inverse_dynamics_derivatives
+// (dynamics.h), with their columns, rows and units: [tree nv][tree nv], row by row, row: acceleration or effort, column:
+// displacement along a speed.  All forces of the model, prescribed motions, signals and inputs are differentiated exactly, piece by
+// piece: at a corner of a force the derivative is that of one side.
+//   t       [s];  @x [nstate], may be NULL if there are none;  @inputs [ninput], NULL: zero;  @tau [tree nv], NULL: zero
+// They return LW_ERR_UNSUPPORTED without desc.derivatives; LW_ERR_SINGULAR, also where nothing resists a speed.
+
+/** @param vdot  [tree nv] out: the accelerations;  @param by_q, by_v, by_tau  out
+ *  With loops q and v must satisfy them, and by_q dq + by_v dv is the change of vdot for every change of the state
+ *  along them. */
+LW_API lw_status lw_compiled_forward_dynamics_derivatives(const lw_compiled *compiled, double t,
+                                                          const double *q, const double *v,
+                                                          const double *x, const double *tau,
+                                                          const double *inputs, double *vdot,
+                                                          double *by_q, double *by_v,
+                                                          double *by_tau);
+/** @param t  [count], also of all other arrays the states are rows: by_q [count][tree nv][tree nv] */
+LW_API lw_status lw_compiled_forward_dynamics_derivatives_many(
+    const lw_compiled *compiled, int count, const double *t, const double *q, const double *v,
+    const double *x, const double *tau, const double *inputs, double *vdot, double *by_q,
+    double *by_v, double *by_tau, unsigned char *failed);
+/** @param vdot  [tree nv];  @param by_q, by_v  out;  @param M  out: the mass matrix, dtau/dvdot
+ *  @return LW_ERR_UNSUPPORTED: also with loops, where efforts are not unique */
+LW_API lw_status lw_compiled_inverse_dynamics_derivatives(const lw_compiled *compiled, double t,
+                                                          const double *q, const double *v,
+                                                          const double *x, const double *vdot,
+                                                          const double *inputs, double *by_q,
+                                                          double *by_v, double *M);
+LW_API lw_status lw_compiled_inverse_dynamics_derivatives_many(
+    const lw_compiled *compiled, int count, const double *t, const double *q, const double *v,
+    const double *x, const double *vdot, const double *inputs, double *by_q, double *by_v,
+    double *M, unsigned char *failed);
 
 /** The rates of a simulation's steps by compiled code; all else stays as it was.  Between steps, where a pivot of the partition
  *  of closed loops has become small, another one is compiled and loaded; where there is none, and where a state has no finite

@@ -3,7 +3,7 @@
 #define LWI_COMPILED_CALLS_H
 
 /** Of the table below; a part of the key in the cache. */
-#define LWI_CALLS_VERSION 6
+#define LWI_CALLS_VERSION 7
 #define LWI_CALLS_SYMBOL "lwi_calls_of_model"
 
 // angles: number of those of joints that close loops.
@@ -15,6 +15,8 @@
 // from singular positions, 0 there (sine squared, or relative length of a lever arm); `margins` numbers of which it is the
 // smallest; joint, if not NULL: the joint that closes its loop, NULL where it is 1.  timed: positions depend on time.  project leaves q and v of states that fail as they are.  Other functions
 // return 0, or a number that says what failed.
+// Those of derivatives are NULL if these were not asked for, of inverse dynamics with loops, too; derivatives are [nv][nv],
+// row by row.
 #define LWI_CALLS(X)                                                                               \
     X(typedef struct lwi_calls {                                                                   \
         int version, nq, nv, nx, nu, lanes, angles, timed, margins, works;                         \
@@ -33,6 +35,20 @@
                           const double *x, const double *u, double *qdot, double *vdot,            \
                           double *xdot, unsigned char *failed);                                    \
         int (*project_many)(int n, const double *t, double *q, double *v, unsigned char *failed);  \
+        int (*forward_derivatives)(double t, const double *q, const double *v, const double *x,    \
+                                   const double *tau, const double *u, double *vdot, double *by_q, \
+                                   double *by_v, double *by_tau);                                  \
+        int (*inverse_derivatives)(double t, const double *q, const double *v, const double *x,    \
+                                   const double *vdot, const double *u, double *by_q,              \
+                                   double *by_v, double *M);                                       \
+        int (*forward_derivatives_many)(int n, const double *t, const double *q, const double *v,  \
+                                        const double *x, const double *tau, const double *u,       \
+                                        double *vdot, double *by_q, double *by_v, double *by_tau,  \
+                                        unsigned char *failed);                                    \
+        int (*inverse_derivatives_many)(int n, const double *t, const double *q, const double *v,  \
+                                        const double *x, const double *vdot, const double *u,      \
+                                        double *by_q, double *by_v, double *M,                     \
+                                        unsigned char *failed);                                    \
     } lwi_calls;)
 
 #define LWI_CALLS_DECLARED(...) __VA_ARGS__

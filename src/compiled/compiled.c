@@ -2,11 +2,14 @@
 #define _XOPEN_SOURCE 700
 #include "compiled/compiled.h"
 
+#include "base/assert.h"
 #include "base/cpu.h"
 #include "base/sha256.h"
 #include "base/times.h"
 #include "codegen/closing.h"
+#include "codegen/functions.h"
 #include "codegen/sources.h"
+#include "codegen/speed_terms.h"
 #include "compiled/build.h"
 #include "compiled/index.h"
 #include "model/model.h"
@@ -18,23 +21,122 @@
 
 // ------------------------------------------------------------------------------------------- sources
 
-enum { GENERATED = LWI_CODEGEN_SOURCES, HEAD = 2400 };
+enum { GENERATED = LWI_CODEGEN_SOURCES, OWN = 3, HEAD = 6000 };
 
 /** The files that are compiled. */
 typedef struct sources {
     lwi_codegen_sources generated;
-    char head[HEAD]; ///< of the one with the table of calls
+    char head[OWN][HEAD];  ///< of the table of calls, and of derivatives of one state and in lanes
+    const char *text[OWN]; ///< NULL: none
     int lanes;
 } sources;
 
-static const char *const file_names[] = {"generated.h", "generated.c", "generated_lanes.h",
-                                         "generated_lanes.c", "calls.c"};
+static const char *const file_names[] = {"generated.h",        "generated.c", "generated_lanes.h",
+                                         "generated_lanes.c",  "calls.c",     "derivatives.c",
+                                         "derivatives_lanes.c"};
 
-static unsigned functions_of(const lw_compiled_desc *desc)
+/** Of arrays of so many numbers in lanes. */
+static const char *storage(int numbers, int lanes)
 {
-    return 1u << LW_CODEGEN_rates | 1u << LW_CODEGEN_project_positions |
-           1u << LW_CODEGEN_project_velocities | 1u << LW_CODEGEN_closing_rates |
-           1u << LW_CODEGEN_margins | (desc->rates_only ? 0 : 1u << LW_CODEGEN_forward_dynamics);
+    return numbers > LWI_CODEGEN_ON_STACK / lanes ? "static _Thread_local " : "";
+}
+
+/** A table of numbers of speeds in C. */
+typedef struct table {
+    char text[6 * LW_CODEGEN_MAX_SPEEDS];
+    size_t n;
+} table;
+
+static void add_number(table *t, int number)
+{
+    t->n +=
+        (size_t)snprintf(t->text + t->n, sizeof t->text - t->n, "%s%d", t->n ? ", " : "", number);
+}
+
+// The last speed of a node, or of the next one on the way to the ground that has speeds; -1: none.
+static int last_speed(const lw_model *model, int node)
+{
+    while (node >= 0 && model->node[node].nv == 0) node = model->node[node].parent;
+    return node < 0 ? -1 : model->node[node].iv + model->node[node].nv - 1;
+}
+
+static bool is_outboard(const lw_model *model, int node, int k)
+{
+    while (k > node) k = model->node[k].parent;
+    return k == node;
+}
+
+static int last_outboard(const lw_model *model, int node)
+{
+    int last = -1;
+    for (int k = node; k < model->nnode; k++) {
+        if (!is_outboard(model, node, k) || model->node[k].nv == 0) continue;
+        const int own = model->node[k].iv + model->node[k].nv - 1;
+        last = own > last ? own : last;
+    }
+    return last;
+}
+
+// Are all speeds between that of a node and the last one outboard of it outboard of it?
+static bool are_runs(const lw_model *model)
+{
+    for (int k = 0; k < model->nnode; k++) {
+        const int last = last_outboard(model, k);
+        for (int l = k + 1; l < model->nnode; l++)
+            if (model->node[l].nv > 0 && model->node[l].iv <= last && !is_outboard(model, k, l))
+                return false;
+    }
+    return true;
+}
+
+// The order of the speeds (derivative_source.c).
+static void print_order(const lw_model *model, char *head, size_t size)
+{
+    table parents = {0}, firsts = {0}, lasts = {0}, steps = {0};
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        const int before = last_speed(model, node->parent), last = last_outboard(model, k);
+        const int how = node->type->quaternion >= 0 ? 2 : node->reversed ? 1 : 0;
+        LWI_ASSERT(before < node->iv);
+        for (int i = 0; i < node->nv; i++) {
+            add_number(&parents, i ? node->iv + i - 1 : before);
+            add_number(&firsts, node->iv);
+            add_number(&lasts, last);
+            add_number(&steps, how);
+        }
+    }
+    size_t n = (size_t)snprintf(head, size,
+                                "#define PARENTS {%s}\n#define FIRSTS {%s}\n#define LASTS {%s}\n"
+                                "#define STEPS {%s}\n#define RUNS %d\n#define ROTORS {",
+                                parents.text, firsts.text, lasts.text, steps.text, are_runs(model));
+    for (int i = 0; i < model->tree_nv && n < size; i++)
+        n += (size_t)snprintf(head + n, size - n, "%.17g, ", model->tree_rotor[i]);
+    if (n < size) snprintf(head + n, size - n, "}\n");
+}
+
+static void print_derivative_head(const lw_model *model, const sources *t, int width, char *head)
+{
+    const lwi_codegen_sources *g = &t->generated;
+    const int n = snprintf(
+        head, HEAD,
+        "#define WIDTH %d\n#define CLOSED %d\n#define DEPENDENT %d\n#define TERMS %d\n"
+        "#define READS(t, q, v, x, u) %sq, v%s%s\n#define BLOCK %sdouble\n",
+        width, g->closed, g->dependent, LWI_TERMS, g->timed || g->signals ? "t, " : "",
+        g->signals && model->nstate ? ", x" : "", g->signals && model->desc.ninput ? ", u" : "",
+        storage(10 * model->tree_nv * (model->tree_nv + 5), width));
+    print_order(model, head + n, HEAD - (size_t)n);
+}
+
+static unsigned functions_of(const lw_model *model, const lw_compiled_desc *desc)
+{
+    const bool closed = model->nloop + model->ncoupling > 0;
+    unsigned functions = 1u << LW_CODEGEN_rates | 1u << LW_CODEGEN_project_positions |
+                         1u << LW_CODEGEN_project_velocities | 1u << LW_CODEGEN_closing_rates |
+                         1u << LW_CODEGEN_margins;
+    if (!desc->rates_only || desc->derivatives) functions |= 1u << LW_CODEGEN_forward_dynamics;
+    if (desc->derivatives) functions |= 1u << LWI_CODEGEN_DERIVATIVES;
+    if (desc->derivatives && closed) functions |= 1u << LW_CODEGEN_inverse_dynamics;
+    return functions;
 }
 
 static lw_status choose_lanes(const lw_compiled_desc *desc, int *lanes, lw_error *error)
@@ -48,20 +150,28 @@ static lw_status choose_lanes(const lw_compiled_desc *desc, int *lanes, lw_error
 static lw_status make_sources(const lw_model *model, const lwi_partition *partition,
                               const lw_compiled_desc *desc, sources *t, lw_error *error)
 {
-    TRY(lwi_codegen_print_sources(model, functions_of(desc), t->lanes > 1 ? t->lanes : 0, partition,
-                                  desc->allocator, &t->generated, error));
+    TRY(lwi_codegen_print_sources(model, functions_of(model, desc), t->lanes > 1 ? t->lanes : 0,
+                                  partition, desc->allocator, &t->generated, error));
     const bool closed = t->generated.closed, timed = t->generated.timed;
     const bool forward = !desc->rates_only && !timed && !t->generated.signals;
     const int numbers = 2 * (model->tree_nq + model->tree_nv + model->nstate) + model->desc.ninput;
-    const bool large = numbers > LWI_CODEGEN_ON_STACK / t->lanes; // BLOCK: arrays of lanes
-    snprintf(t->head, sizeof t->head,
+    const int squares = 3 * model->tree_nv * model->tree_nv; // BLOCK, SQUARE: arrays of lanes
+    snprintf(t->head[0], HEAD,
              "#define LANES %d\n#define CLOSED %d\n#define FORWARD_THERE %d\n#define AT(t) "
              "%s\n#define TIMED %d\n"
              "#define ANGLES %d\n#define MARGINS %d\n#define WORKS %d\n#define CALLS_VERSION %d\n"
-             "#define BLOCK %sdouble\n%s\n",
+             "#define BLOCK %sdouble\n#define SQUARE %sdouble\n#define DERIVATIVES %d\n%s\n",
              t->lanes, closed, forward, timed ? "t," : "", timed,
              closed ? lwi_closing_angles(model) : 0, t->generated.margins, t->generated.works,
-             LWI_CALLS_VERSION, large ? "static _Thread_local " : "", LWI_CALLS_LETTERS);
+             LWI_CALLS_VERSION, storage(numbers, t->lanes), storage(squares, t->lanes),
+             desc->derivatives, LWI_CALLS_LETTERS);
+    t->text[0] = lwi_calls_source;
+    if (!desc->derivatives) return LW_OK;
+    t->text[1] = lwi_derivatives_source;
+    print_derivative_head(model, t, 1, t->head[1]);
+    if (t->lanes == 1) return LW_OK;
+    t->text[2] = lwi_derivatives_source;
+    print_derivative_head(model, t, t->lanes, t->head[2]);
     return LW_OK;
 }
 
@@ -72,8 +182,10 @@ static void find_key(const sources *t, const lwi_compiler *compiler, char key[LW
     for (int i = 0; i < GENERATED; i++)
         lwi_sha256_add(&hash, t->generated.text[i] ? t->generated.text[i] : "",
                        t->generated.size[i]);
-    lwi_sha256_add(&hash, t->head, strlen(t->head) + 1);
-    lwi_sha256_add(&hash, lwi_calls_source, strlen(lwi_calls_source) + 1);
+    for (int i = 0; i < OWN && t->text[i]; i++) {
+        lwi_sha256_add(&hash, t->head[i], strlen(t->head[i]) + 1);
+        lwi_sha256_add(&hash, t->text[i], strlen(t->text[i]) + 1);
+    }
     lwi_compiler_add(compiler, &hash);
     lwi_sha256_end(&hash, key);
 }
@@ -165,7 +277,7 @@ static lw_status make_plan(const lw_model *model, const lwi_partition *partition
                                .lanes = p->all.lanes,
                                .flags = lwi_compiler_flags};
     lwi_copy_text(info->compiler, sizeof info->compiler, p->compiler.version);
-    const lwi_index_entry entry = {model, functions_of(desc), p->all.lanes, partition};
+    const lwi_index_entry entry = {model, functions_of(model, desc), p->all.lanes, partition};
     p->indexed = lwi_index_key(&entry, &p->compiler, p->entry);
     info->found = p->indexed && lwi_index_find(&p->cache, p->entry, p->key, &info->letters) &&
                   lwi_cache_find(&p->cache, p->key, p->path);
@@ -178,13 +290,14 @@ static lw_status build(lwi_loaded *part, const plan *p, lw_compiled_info *info, 
 {
     const double began = lwi_clock();
     loading to = {info, part};
-    lwi_source_file files[GENERATED + 1];
+    lwi_source_file files[GENERATED + OWN];
     for (int i = 0; i < GENERATED; i++)
         files[i] = (lwi_source_file){.name = file_names[i], .text = p->all.generated.text[i]};
-    files[GENERATED] = (lwi_source_file){
-        .name = file_names[GENERATED], .head = p->all.head, .text = lwi_calls_source};
+    for (int i = 0; i < OWN; i++)
+        files[GENERATED + i] = (lwi_source_file){
+            .name = file_names[GENERATED + i], .head = p->all.head[i], .text = p->all.text[i]};
     const lw_status status =
-        lwi_build(files, GENERATED + 1, &p->compiler, &p->cache, p->key, load, &to, error);
+        lwi_build(files, GENERATED + OWN, &p->compiler, &p->cache, p->key, load, &to, error);
     info->compiling = lwi_clock() - began;
     if (status == LW_OK) remember(p, info);
     return status;
@@ -398,9 +511,10 @@ typedef struct states {
     const double *t, *tau, *x, *inputs;
     double *q, *v; // of `project` they are results
     double *qdot, *vdot, *xdot;
+    double *by_q, *by_v, *by; // the last by efforts, or accelerations
 } states;
 
-typedef enum call { FORWARD, RATES, PROJECT } call;
+typedef enum call { FORWARD, RATES, PROJECT, FORWARD_DERIVATIVES, INVERSE_DERIVATIVES } call;
 
 static int call_one(const lwi_calls *f, call which, double t, const states *s)
 {
@@ -412,6 +526,12 @@ static int call_one(const lwi_calls *f, call which, double t, const states *s)
                         NULL);
     case PROJECT:
         return f->project(t, s->q, s->v);
+    case FORWARD_DERIVATIVES:
+        return f->forward_derivatives(t, s->q, s->v, s->x, s->tau, s->inputs, s->vdot, s->by_q,
+                                      s->by_v, s->by);
+    case INVERSE_DERIVATIVES:
+        return f->inverse_derivatives(t, s->q, s->v, s->x, s->vdot, s->inputs, s->by_q, s->by_v,
+                                      s->by);
     }
     return 1;
 }
@@ -426,6 +546,12 @@ static int call_many(const lwi_calls *f, call which, int n, const states *s, uns
                              failed);
     case PROJECT:
         return f->project_many(n, s->t, s->q, s->v, failed);
+    case FORWARD_DERIVATIVES:
+        return f->forward_derivatives_many(n, s->t, s->q, s->v, s->x, s->tau, s->inputs, s->vdot,
+                                           s->by_q, s->by_v, s->by, failed);
+    case INVERSE_DERIVATIVES:
+        return f->inverse_derivatives_many(n, s->t, s->q, s->v, s->x, s->vdot, s->inputs, s->by_q,
+                                           s->by_v, s->by, failed);
     }
     return 1;
 }
@@ -440,10 +566,12 @@ static int one(const lw_compiled *c, call which, double t, const states *s)
 static states from(const lw_compiled *c, const states *s, int k)
 {
     const size_t nq = (size_t)k * (size_t)c->info.nq, nv = (size_t)k * (size_t)c->info.nv,
-                 nx = (size_t)k * (size_t)c->info.nstate, nu = (size_t)k * (size_t)c->info.ninput;
+                 nx = (size_t)k * (size_t)c->info.nstate, nu = (size_t)k * (size_t)c->info.ninput,
+                 square = nv * (size_t)c->info.nv;
 #define AT(array, by) .array = s->array ? s->array + (by) : NULL
-    return (states){AT(t, k),  AT(tau, nv),  AT(x, nx),    AT(inputs, nu), AT(q, nq),
-                    AT(v, nv), AT(qdot, nq), AT(vdot, nv), AT(xdot, nx)};
+    return (states){AT(t, k),     AT(tau, nv),      AT(x, nx),        AT(inputs, nu),
+                    AT(q, nq),    AT(v, nv),        AT(qdot, nq),     AT(vdot, nv),
+                    AT(xdot, nx), AT(by_q, square), AT(by_v, square), AT(by, square)};
 #undef AT
 }
 
@@ -539,4 +667,68 @@ lw_status lw_compiled_project_many(const lw_compiled *c, int count, const double
     if (!c || count < 0 || !t || !q || !v) return LW_ERR_ARGUMENT;
     const states s = {.t = t, .q = q, .v = v};
     return many(c, PROJECT, count, &s, failed);
+}
+
+// ------------------------------------------------------------------------------------- derivatives
+
+static bool has_all(const lw_compiled *c, const double *x, const states *s)
+{
+    return s->q && s->v && s->vdot && s->by_q && s->by_v && s->by && (c->info.nstate == 0 || x);
+}
+
+lw_status lw_compiled_forward_dynamics_derivatives(const lw_compiled *c, double t, const double *q,
+                                                   const double *v, const double *x,
+                                                   const double *tau, const double *inputs,
+                                                   double *vdot, double *by_q, double *by_v,
+                                                   double *by_tau)
+{
+    if (!c) return LW_ERR_ARGUMENT;
+    const states s = {&t,   tau,  x,    inputs, (double *)q, (double *)v,
+                      NULL, vdot, NULL, by_q,   by_v,        by_tau};
+    if (!has_all(c, x, &s)) return LW_ERR_ARGUMENT;
+    if (!c->calls->forward_derivatives) return LW_ERR_UNSUPPORTED;
+    return status_of(one(c, FORWARD_DERIVATIVES, t, &s));
+}
+
+lw_status lw_compiled_forward_dynamics_derivatives_many(const lw_compiled *c, int count,
+                                                        const double *t, const double *q,
+                                                        const double *v, const double *x,
+                                                        const double *tau, const double *inputs,
+                                                        double *vdot, double *by_q, double *by_v,
+                                                        double *by_tau, unsigned char *failed)
+{
+    if (!c || count < 0 || !t) return LW_ERR_ARGUMENT;
+    const states s = {t,    tau,  x,    inputs, (double *)q, (double *)v,
+                      NULL, vdot, NULL, by_q,   by_v,        by_tau};
+    if (!has_all(c, x, &s)) return LW_ERR_ARGUMENT;
+    if (!c->calls->forward_derivatives) return LW_ERR_UNSUPPORTED;
+    return many(c, FORWARD_DERIVATIVES, count, &s, failed);
+}
+
+lw_status lw_compiled_inverse_dynamics_derivatives(const lw_compiled *c, double t, const double *q,
+                                                   const double *v, const double *x,
+                                                   const double *vdot, const double *inputs,
+                                                   double *by_q, double *by_v, double *M)
+{
+    if (!c) return LW_ERR_ARGUMENT;
+    const states s = {&t,   NULL,           x,    inputs, (double *)q, (double *)v,
+                      NULL, (double *)vdot, NULL, by_q,   by_v,        M};
+    if (!has_all(c, x, &s)) return LW_ERR_ARGUMENT;
+    if (!c->calls->inverse_derivatives) return LW_ERR_UNSUPPORTED;
+    return status_of(one(c, INVERSE_DERIVATIVES, t, &s));
+}
+
+lw_status lw_compiled_inverse_dynamics_derivatives_many(const lw_compiled *c, int count,
+                                                        const double *t, const double *q,
+                                                        const double *v, const double *x,
+                                                        const double *vdot, const double *inputs,
+                                                        double *by_q, double *by_v, double *M,
+                                                        unsigned char *failed)
+{
+    if (!c || count < 0 || !t) return LW_ERR_ARGUMENT;
+    const states s = {t,    NULL,           x,    inputs, (double *)q, (double *)v,
+                      NULL, (double *)vdot, NULL, by_q,   by_v,        M};
+    if (!has_all(c, x, &s)) return LW_ERR_ARGUMENT;
+    if (!c->calls->inverse_derivatives) return LW_ERR_UNSUPPORTED;
+    return many(c, INVERSE_DERIVATIVES, count, &s, failed);
 }

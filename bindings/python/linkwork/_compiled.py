@@ -1,12 +1,12 @@
 """Models as machine code: made by the system's compiler, kept in a private folder, loaded."""
 from __future__ import annotations
 
-from typing import Any, Optional, Tuple
+from typing import Any, List, Optional, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._errors import ArgumentError, check, text_of
+from ._errors import ArgumentError, UnsupportedError, check, text_of
 from ._memory import Array, doubles, numbers, out_array, real
 from ._native import ffi, lib
 
@@ -24,11 +24,12 @@ class Compiled:
     :class:`SingularError`; of many states these have rows of NaN.
     """
 
-    def __init__(self, model: Any, compiler: Optional[str] = None, cache: Optional[str] = None, lanes: int = 0) -> None:
+    def __init__(self, model: Any, compiler: Optional[str] = None, cache: Optional[str] = None, lanes: int = 0,
+                 derivatives: bool = False) -> None:
         self.model = model
-        self._how = (compiler, cache, lanes)
+        self._how = (compiler, cache, lanes, derivatives)
         words = [None if text is None else ffi.new("char[]", text.encode()) for text in (compiler, cache)]
-        desc = ffi.new("lw_compiled_desc *", {"lanes": lanes, "on_demand": True})
+        desc = ffi.new("lw_compiled_desc *", {"lanes": lanes, "on_demand": True, "derivatives": derivatives})
         desc.compiler, desc.cache = [ffi.NULL if word is None else word for word in words]
         made, error = ffi.new("lw_compiled **"), ffi.new("lw_error *")
         check(lib.lw_compiled_create(model._handle, desc, made, error), error)
@@ -41,6 +42,8 @@ class Compiled:
         #: states side by side in vector registers
         self.lanes = int(about.lanes)
         self.compiler = text_of(about.compiler)
+        #: derivatives were compiled
+        self.derivatives = bool(derivatives)
         self._nq, self._nv, self._nx, self._nu = about.nq, about.nv, about.nstate, about.ninput
 
     @property
@@ -108,6 +111,54 @@ class Compiled:
         self._end(lib.lw_compiled_rates_many(self._handle, count, doubles(t), doubles(a), doubles(b), doubles(s), given,
                                              doubles(qdot), doubles(vdot), doubles(xdot), failed), failed, qdot, vdot, xdot)
         return qdot, vdot, xdot
+
+    def _call_derivatives(self, name: str, q: ArrayLike, v: ArrayLike, third: Optional[ArrayLike], what: str,
+                          x: Optional[ArrayLike], inputs: Optional[ArrayLike], time: ArrayLike, results: List[Array]) -> None:
+        """Calls the function `name` of one state or of many; `results` follow its inputs."""
+        if not self.derivatives:
+            raise UnsupportedError("derivatives were not compiled; expected Model.compile(derivatives=True)")
+        count, a, b = self._state(q, v)
+        if x is None and self._nx:
+            raise ArgumentError(f"x: the model has {self._nx} states of signals; expected their values")
+        given = []
+        for values, n, word in ((x, self._nx, "x"), (third, self._nv, what), (inputs, self._nu, "inputs")):
+            given.append(None if values is None else self._rows(values, n, count, word))
+        pointers = [ffi.NULL if array is None else doubles(array) for array in given]
+        states = [doubles(a), doubles(b), *pointers, *(doubles(result) for result in results)]
+        if count < 0:
+            self._end(getattr(lib, name)(self._handle, float(np.asarray(time)), *states), None)
+            return
+        t = np.full(count, float(np.asarray(time))) if np.ndim(time) == 0 else numbers(time, (count,), "time")
+        failed = ffi.new("unsigned char[]", count)
+        self._end(getattr(lib, name + "_many")(self._handle, count, doubles(t), *states, failed), failed, *results)
+
+    def _results(self, v: ArrayLike, out: Optional[Sequence[Array]], vectors: int) -> List[Array]:
+        shape = real(v, "v").shape
+        shapes = [shape] * vectors + [(*shape[:-1], self._nv, self._nv)] * 3
+        return [out_array(array, size) for array, size in zip(out or (None,) * len(shapes), shapes)]
+
+    def forward_derivatives(self, q: ArrayLike, v: ArrayLike, tau: Optional[ArrayLike] = None, *,
+                            x: Optional[ArrayLike] = None, inputs: Optional[ArrayLike] = None, time: ArrayLike = 0.0,
+                            out: Optional[Sequence[Array]] = None) -> Tuple[Array, Array, Array, Array]:
+        """Accelerations and their derivatives by q, v and tau, of one state [tree_nv, tree_nv] or of many [rows, tree_nv,
+        tree_nv], with the rows and columns of :meth:`Data.forward_derivatives`: columns by q are displacements along the
+        speeds. Needs ``Model.compile(derivatives=True)``."""
+        results = self._results(v, out, 1)
+        self._call_derivatives("lw_compiled_forward_dynamics_derivatives", q, v, tau, "tau", x, inputs, time, results)
+        vdot, by_q, by_v, by_tau = results
+        return vdot, by_q, by_v, by_tau
+
+    def inverse_derivatives(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, *, x: Optional[ArrayLike] = None,
+                            inputs: Optional[ArrayLike] = None, time: ArrayLike = 0.0,
+                            out: Optional[Sequence[Array]] = None) -> Tuple[Array, Array, Array]:
+        """Derivatives by q, v and vdot (the mass matrix) of the efforts that accelerations need, as
+        :meth:`Data.inverse_derivatives`; not with loops. Needs ``Model.compile(derivatives=True)``."""
+        if self.derivatives and self.partitions:
+            raise UnsupportedError("inverse_derivatives: efforts are not unique with closed loops; expected a tree")
+        results = self._results(v, out, 0)
+        self._call_derivatives("lw_compiled_inverse_dynamics_derivatives", q, v, vdot, "vdot", x, inputs, time, results)
+        by_q, by_v, mass = results
+        return by_q, by_v, mass
 
     def project(self, q: ArrayLike, v: ArrayLike, *, time: float = 0.0) -> Tuple[Array, Array]:
         """Copies in which loops are closed: dependent coordinates by Newton's method, then dependent speeds."""

@@ -330,15 +330,17 @@ class Model:
         check(lib.lw_model_assemble(self._handle, desc, model, report, error), error)
         return Assembly._of(Model(model[0], self._options, self.source), report)
 
-    def compile(self, compiler: Optional[str] = None, cache: Optional[str] = None, lanes: int = 0) -> Compiled:
+    def compile(self, compiler: Optional[str] = None, cache: Optional[str] = None, lanes: int = 0,
+                derivatives: bool = False) -> Compiled:
         """Its dynamics as machine code, for many calls or long runs: generated C, which the system's compiler translates once
         and which is kept in a private folder (docs/compiled.md).
 
         :param compiler: a command; default: ``$CC``, else cc, gcc, clang
         :param cache: the folder; default: ``$XDG_CACHE_HOME/linkwork``, else ``~/.cache/linkwork``
         :param lanes: states side by side, 1, 4 or 8; 0: the processor's width
+        :param derivatives: those of the dynamics, too, of at most 64 speeds; they take longer to compile than all else
         """
-        return Compiled(self, compiler, cache, lanes)
+        return Compiled(self, compiler, cache, lanes, derivatives)
 
     # ------------------------------------------------------------------------------- configurations
 

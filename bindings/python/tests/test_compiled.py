@@ -59,6 +59,39 @@ def test_rows_and_single_states(text, lanes, cache):
         assert (one[0] == qdot[k]).all() and (one[1] == vdot[k]).all()
 
 
+@pytest.mark.parametrize("text", [FOUR_BAR, CHAIN])
+def test_derivatives(text, cache):
+    model = lw.Model.from_string(text)
+    compiled = model.compile(cache=cache, lanes=4, derivatives=True)
+    q, v = states(model, compiled, 6)
+    tau = np.random.default_rng(4).uniform(-1, 1, v.shape)
+    got = compiled.forward_derivatives(q, v, tau)
+    data = lw.Data(model)
+    for k in range(6):
+        one = compiled.forward_derivatives(q[k], v[k], tau[k])
+        assert all((a == b[k]).all() for a, b in zip(one, got))
+        vdot, by_q, by_v, by_tau = data.forward_derivatives(q[k], v[k], tau[k])
+        np.testing.assert_allclose(one[0], vdot, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(one[3], by_tau, rtol=1e-9, atol=1e-9)
+        moved = by_q @ v[k] + by_v @ vdot  # along the motion, which keeps loops closed
+        np.testing.assert_allclose(one[1] @ v[k] + one[2] @ vdot, moved, rtol=1e-8, atol=1e-8)
+        np.testing.assert_allclose(one[2] @ by_tau, by_v @ by_tau, rtol=1e-8, atol=1e-8)
+    out = [np.empty_like(array) for array in got]
+    for array, same in zip(compiled.forward_derivatives(q, v, tau, out=out), out):
+        assert array is same
+    assert all((a == b).all() for a, b in zip(out, got))
+    if text is CHAIN:
+        for a, b in zip(compiled.inverse_derivatives(q, v, tau), zip(*map(data.inverse_derivatives, q, v, tau))):
+            np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
+    else:
+        with pytest.raises(lw.UnsupportedError, match="closed loops"):
+            compiled.inverse_derivatives(q, v, tau)
+    with pytest.raises(lw.UnsupportedError, match="derivatives=True"):
+        model.compile(cache=cache, lanes=4).forward_derivatives(q, v)
+    again = pickle.loads(pickle.dumps(compiled))
+    assert again.found and again.derivatives
+
+
 def test_arrays_of_the_caller(cache):
     model = lw.Model.from_string(CHAIN)
     compiled = model.compile(cache=cache)
