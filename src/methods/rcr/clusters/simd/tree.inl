@@ -109,7 +109,8 @@ static void clusters_base_loads(const lwi_clusters *c)
         if (b->base >= 0) {
             lwi_cluster_base *base = &c->base[b->base];
             for (int i = 0; i < LWI_CLUSTER_BASE_LOAD; i++)
-                for (int p = 0; p < ROW_PARTS; p++) PART(base->cluster_load[i], p) += PART(b->C[i], p);
+                for (int p = 0; p < ROW_PARTS; p++)
+                    PART(base->cluster_load[i], p) += PART(b->C[i], p);
             base->lanes = LWI_LANES;
             continue;
         }
