@@ -21,6 +21,7 @@ LW_API lw_status lw_kinematics_create(const lw_model *model, const char *indepen
 LW_API void lw_kinematics_destroy(lw_kinematics *kinematics);
 /** Places the mechanism; at the beginning it is at the model's start.
  *  @param v  NULL: zeros
+ *  After an error what is placed is not defined until a call succeeds.
  *  @return LW_ERR_ARGUMENT: q does not close the loops, with the joint and the residual; LW_ERR_SINGULAR: the independent
  *          coordinates do not determine the others here; LW_ERR_NOT_FINITE */
 LW_API lw_status lw_kinematics_set(lw_kinematics *kinematics, double t, const double *q,

@@ -134,7 +134,7 @@ class Kinematics:
         return tuple(names)
 
     def set(self, q: ArrayLike, v: Optional[ArrayLike] = None, *, time: float = 0.0) -> None:
-        """Places the mechanism.
+        """Places the mechanism.  After an error set it again before anything is read: what is placed is not defined.
 
         :raises ArgumentError: q does not close the loops; the joint and the residual are named
         """
