@@ -233,14 +233,14 @@ static void code_grows_with_shapes_not_with_repetitions(void **state)
 }
 
 // One of many states cannot be evaluated: it is marked, and the others have the bits they have without it.
-static void expect_mark(lw_model *model, int lanes)
+static void expect_mark(lw_model *model, lw_compiled_desc desc)
 {
     enum { BAD = 6 };
     static double q[STATES * LARGE], v[STATES * LARGE], rate[2][STATES * LARGE],
         a[2][STATES * LARGE];
     static const double t[STATES];
     unsigned char failed[3][STATES];
-    lw_compiled *c = compiled(model, desc_of(lanes, false));
+    lw_compiled *c = compiled(model, desc);
     const int nq = lw_model_tree_nq(model), nv = lw_model_tree_nv(model);
     states(c, model, STATES, q, v);
     OK(lw_compiled_rates_many(c, STATES, t, q, v, NULL, NULL, rate[0], a[0], NULL, failed[0]));
@@ -263,9 +263,9 @@ static void states_that_fail_are_marked_in_any_lanes(void **state)
     (void)state;
     skip_without_compiler();
     new_cache("marks");
-    expect_mark(four_bar(), 1);
-    expect_mark(four_bar(), 4);
-    expect_mark(lwt_yaml(row), 4);
+    expect_mark(four_bar(), desc_of(1, false));
+    expect_mark(four_bar(), desc_of(4, false));
+    expect_mark(lwt_yaml(row), quick_desc_of(4, false));
 }
 
 // Of a row of four-bars one span lies along its upright, where the dependent speeds of its loop do not follow from the others.
