@@ -13,7 +13,12 @@
 #include <stdbool.h>
 #include <string.h>
 
+// As INLINE in base/simd/sums.h.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define LWI_INLINE static inline
+#else
 #define LWI_INLINE static inline __attribute__((always_inline))
+#endif
 
 /** F [m][n] = J G', or += J G' with `add`; n must be a constant.  ld: row length of F. */
 LWI_INLINE void lwi_block_product(int m, const int n, const double (*J)[6], const double (*G)[6],

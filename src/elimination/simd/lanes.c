@@ -24,7 +24,8 @@
 
 // Unrolls loops with constant bounds, so that arrays indexed by them become registers.  clang does so without
 // a pragma; sanitizer and debug builds do without.
-#if defined(__clang__) || defined(__SANITIZE_ADDRESS__) || !defined(__OPTIMIZE__)
+#if defined(__clang__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) ||         \
+    !defined(__OPTIMIZE__)
 #define UNROLL
 #else
 #define UNROLL _Pragma("GCC unroll 16")
