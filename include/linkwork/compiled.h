@@ -25,7 +25,7 @@ typedef struct lw_compiled_desc {
     const char *cache;
     int lanes; ///< states side by side: 1, 4, 8; 0: the processor's width
     bool
-        rates_only; ///< lw_compiled_rates and lw_compiled_project alone, for runs: it takes less time to compile
+        rates_only; ///< lw_compiled_rates and lw_compiled_project alone, for runs, unless `derivatives`: it takes less time to compile
     /** The functions below, too, generate, compile and load another partition of the speeds of closed loops where a pivot
      *  of the first one is small; the model must then outlive the object.  Simulations and batches do so by their models. */
     bool on_demand;
@@ -34,8 +34,8 @@ typedef struct lw_compiled_desc {
     int (*interrupt)(void *user);
     void *interrupt_user;
     const lw_allocator *allocator;
-    /** The derivatives below, too: they take longer to compile than all else.  Of models with at most LW_CODEGEN_MAX_SPEEDS
-     *  speeds. */
+    /** Also the derivatives of forward and inverse dynamics, which take longer to compile than all other functions together.
+     *  Refused for models with more than LW_CODEGEN_MAX_SPEEDS speeds. */
     bool derivatives;
 } lw_compiled_desc;
 
@@ -103,34 +103,37 @@ LW_API lw_status lw_compiled_project(const lw_compiled *compiled, double t, doub
 LW_API lw_status lw_compiled_project_many(const lw_compiled *compiled, int count, const double *t,
                                           double *q, double *v, unsigned char *failed);
 
-// Derivatives, if desc.derivatives was set: those of lw_forward_dynamics_derivatives and lw_inverse_dynamics_derivatives
-// (dynamics.h), with their columns, rows and units: [tree nv][tree nv], row by row, row: acceleration or effort, column:
-// displacement along a speed.  All forces of the model, prescribed motions, signals and inputs are differentiated exactly, piece by
-// piece: at a corner of a force the derivative is that of one side.
-//   t       [s];  @x [nstate], may be NULL if there are none;  @inputs [ninput], NULL: zero;  @tau [tree nv], NULL: zero
-// They return LW_ERR_UNSUPPORTED without desc.derivatives; LW_ERR_SINGULAR, also where nothing resists a speed.
+// Derivatives, with desc.derivatives, as lw_forward_dynamics_derivatives and lw_inverse_dynamics_derivatives (dynamics.h) have
+// them, with the same units: matrices [tree nv][tree nv], row by row; row: acceleration or effort, column: displacement along a
+// speed, speed, effort or acceleration.  They are taken at fixed t, x and inputs.  Forces are differentiated exactly, piece by
+// piece: at a corner of a force (a stop, a limit) the derivative is that of one side.
+//   t [s];  x [nstate], may be NULL if there are none;  inputs [ninput], NULL: zero;  tau [tree nv] added efforts, NULL: zero
+// LW_ERR_UNSUPPORTED: without desc.derivatives.  Where a call fails its results are undefined.
 
-/** @param vdot  [tree nv] out: the accelerations;  @param by_q, by_v, by_tau  out
- *  With loops q and v must satisfy them, and by_q dq + by_v dv is the change of vdot for every change of the state
- *  along them. */
+/** Accelerations and their derivatives.  With loops q and v must satisfy them, and by_q dq + by_v dv is the change of vdot for
+ *  every change (dq, dv) of the state that keeps them closed.
+ *  @param vdot  [tree nv] out;  @param by_q, by_v, by_tau  out
+ *  @return LW_ERR_SINGULAR: as above, or the mass matrix is not positive definite */
 LW_API lw_status lw_compiled_forward_dynamics_derivatives(const lw_compiled *compiled, double t,
                                                           const double *q, const double *v,
                                                           const double *x, const double *tau,
                                                           const double *inputs, double *vdot,
                                                           double *by_q, double *by_v,
                                                           double *by_tau);
-/** @param t  [count], also of all other arrays the states are rows: by_q [count][tree nv][tree nv] */
+/** The same of many states, which are the rows of all arrays: t [count], by_q [count][tree nv][tree nv]. */
 LW_API lw_status lw_compiled_forward_dynamics_derivatives_many(
     const lw_compiled *compiled, int count, const double *t, const double *q, const double *v,
     const double *x, const double *tau, const double *inputs, double *vdot, double *by_q,
     double *by_v, double *by_tau, unsigned char *failed);
-/** @param vdot  [tree nv];  @param by_q, by_v  out;  @param M  out: the mass matrix, dtau/dvdot
+/** Derivatives of the efforts that the accelerations vdot need.
+ *  @param vdot  [tree nv];  @param by_q, by_v  out;  @param M  out: the mass matrix, dtau/dvdot
  *  @return LW_ERR_UNSUPPORTED: also with loops, where efforts are not unique */
 LW_API lw_status lw_compiled_inverse_dynamics_derivatives(const lw_compiled *compiled, double t,
                                                           const double *q, const double *v,
                                                           const double *x, const double *vdot,
                                                           const double *inputs, double *by_q,
                                                           double *by_v, double *M);
+/** The same of many states, as above. */
 LW_API lw_status lw_compiled_inverse_dynamics_derivatives_many(
     const lw_compiled *compiled, int count, const double *t, const double *q, const double *v,
     const double *x, const double *vdot, const double *inputs, double *by_q, double *by_v,

@@ -26,8 +26,10 @@ enum { GENERATED = LWI_CODEGEN_SOURCES, OWN = 3, HEAD = 6000 };
 /** The files that are compiled. */
 typedef struct sources {
     lwi_codegen_sources generated;
-    char head[OWN][HEAD];  ///< of the table of calls, and of derivatives of one state and in lanes
-    const char *text[OWN]; ///< NULL: none
+    /** Macros in front of the files that are not generated: the table of calls, derivatives of one
+     *  state, derivatives in lanes. */
+    char head[OWN][HEAD];
+    const char *text[OWN]; ///< of these files; NULL: there is none
     int lanes;
 } sources;
 
@@ -35,13 +37,13 @@ static const char *const file_names[] = {"generated.h",        "generated.c", "g
                                          "generated_lanes.c",  "calls.c",     "derivatives.c",
                                          "derivatives_lanes.c"};
 
-/** Of arrays of so many numbers in lanes. */
+/** The storage class of local arrays of so many numbers for each lane. */
 static const char *storage(int numbers, int lanes)
 {
     return numbers > LWI_CODEGEN_ON_STACK / lanes ? "static _Thread_local " : "";
 }
 
-/** A table of numbers of speeds in C. */
+/** Initialisers of a C array with a number for each speed. */
 typedef struct table {
     char text[6 * LW_CODEGEN_MAX_SPEEDS];
     size_t n;
@@ -53,7 +55,7 @@ static void add_number(table *t, int number)
         (size_t)snprintf(t->text + t->n, sizeof t->text - t->n, "%s%d", t->n ? ", " : "", number);
 }
 
-// The last speed of a node, or of the next one on the way to the ground that has speeds; -1: none.
+// The last speed of a node, or of the next node towards the ground that has speeds; -1: none.
 static int last_speed(const lw_model *model, int node)
 {
     while (node >= 0 && model->node[node].nv == 0) node = model->node[node].parent;
@@ -77,8 +79,8 @@ static int last_outboard(const lw_model *model, int node)
     return last;
 }
 
-// Are all speeds between that of a node and the last one outboard of it outboard of it?
-static bool are_runs(const lw_model *model)
+// Are the speeds outboard of each node consecutive?
+static bool are_consecutive(const lw_model *model)
 {
     for (int k = 0; k < model->nnode; k++) {
         const int last = last_outboard(model, k);
@@ -89,7 +91,7 @@ static bool are_runs(const lw_model *model)
     return true;
 }
 
-// The order of the speeds (derivative_source.c).
+// Tables of the order of the speeds, and of the inertias of rotors (derivative_source.c).
 static void print_order(const lw_model *model, char *head, size_t size)
 {
     table parents = {0}, firsts = {0}, lasts = {0}, steps = {0};
@@ -105,10 +107,11 @@ static void print_order(const lw_model *model, char *head, size_t size)
             add_number(&steps, how);
         }
     }
-    size_t n = (size_t)snprintf(head, size,
-                                "#define PARENTS {%s}\n#define FIRSTS {%s}\n#define LASTS {%s}\n"
-                                "#define STEPS {%s}\n#define RUNS %d\n#define ROTORS {",
-                                parents.text, firsts.text, lasts.text, steps.text, are_runs(model));
+    size_t n =
+        (size_t)snprintf(head, size,
+                         "#define PARENTS {%s}\n#define FIRSTS {%s}\n#define LASTS {%s}\n"
+                         "#define STEPS {%s}\n#define CONSECUTIVE %d\n#define ROTORS {",
+                         parents.text, firsts.text, lasts.text, steps.text, are_consecutive(model));
     for (int i = 0; i < model->tree_nv && n < size; i++)
         n += (size_t)snprintf(head + n, size - n, "%.17g, ", model->tree_rotor[i]);
     if (n < size) snprintf(head + n, size - n, "}\n");
@@ -150,10 +153,12 @@ static lw_status choose_lanes(const lw_compiled_desc *desc, int *lanes, lw_error
 static lw_status make_sources(const lw_model *model, const lwi_partition *partition,
                               const lw_compiled_desc *desc, sources *t, lw_error *error)
 {
-    TRY(lwi_codegen_print_sources(model, functions_of(model, desc), t->lanes > 1 ? t->lanes : 0,
-                                  partition, desc->allocator, &t->generated, error));
+    const unsigned functions = functions_of(model, desc);
+    TRY(lwi_codegen_print_sources(model, functions, t->lanes > 1 ? t->lanes : 0, partition,
+                                  desc->allocator, &t->generated, error));
     const bool closed = t->generated.closed, timed = t->generated.timed;
-    const bool forward = !desc->rates_only && !timed && !t->generated.signals;
+    const bool forward =
+        (functions >> LW_CODEGEN_forward_dynamics & 1) && !timed && !t->generated.signals;
     const int numbers = 2 * (model->tree_nq + model->tree_nv + model->nstate) + model->desc.ninput;
     const int squares = 3 * model->tree_nv * model->tree_nv; // BLOCK, SQUARE: arrays of lanes
     snprintf(t->head[0], HEAD,
@@ -224,10 +229,10 @@ static lw_status load(void *object, const char *path, lw_error *error)
 
 /** What is known before anything is compiled. */
 typedef struct plan {
-    sources all; ///< empty where the index has the key
+    sources all; ///< no text where the key is from the index
     lwi_compiler compiler;
     lwi_cache cache;
-    bool indexed; ///< `entry` is the name of an entry of the index
+    bool indexed; ///< `entry` is the name of the model's entry in the index
     char entry[LWI_SHA256_SIZE], key[LWI_SHA256_SIZE], path[LWI_CACHE_PATH];
 } plan;
 
@@ -245,7 +250,7 @@ static void remember(const plan *p, const lw_compiled_info *info)
     if (p->indexed) lwi_index_write(&p->cache, p->entry, p->key, info->letters);
 }
 
-// The text, and its shared object if that is there.
+// Generates the text, and finds its shared object if there is one.
 static lw_status generate(const lw_model *model, const lwi_partition *partition,
                           const lw_compiled_desc *desc, plan *p, lw_compiled_info *info,
                           lw_error *error)
@@ -511,7 +516,7 @@ typedef struct states {
     const double *t, *tau, *x, *inputs;
     double *q, *v; // of `project` they are results
     double *qdot, *vdot, *xdot;
-    double *by_q, *by_v, *by; // the last by efforts, or accelerations
+    double *by_q, *by_v, *by; // `by`: by efforts (forward), by accelerations (inverse)
 } states;
 
 typedef enum call { FORWARD, RATES, PROJECT, FORWARD_DERIVATIVES, INVERSE_DERIVATIVES } call;

@@ -17,12 +17,26 @@ static bool add_model(lwi_sha256 *hash, const lw_model *model)
     FILE *file = open_memstream(&text, &size);
     if (!file) return false;
     lw_model plain = *model;
-    lwi_arena_init(&plain.arena, NULL); // malloc: threads may be here at a time
+    lwi_arena_init(&plain.arena, NULL); // malloc: other threads may use the model's allocator
     const lw_status status = lwi_yaml_write(&plain, true, NULL, file, NULL);
     const bool good = fclose(file) == 0 && status == LW_OK;
     if (good) lwi_sha256_add(hash, text, size);
     free(text);
     return good;
+}
+
+// States of signals are numbered in the order of the functions.  A file does not preserve it: functions without a name are written
+// where they are used, functions and signals in two sections.  false: several unnamed functions have states.
+static bool add_order_of_states(lwi_sha256 *hash, const lw_model *model)
+{
+    int unnamed = 0;
+    for (int i = 0; i < model->desc.nfunction; i++) {
+        const char *name = model->desc.function[i].name;
+        if (model->function[i].nstate == 0) continue;
+        if (!name) unnamed++;
+        lwi_sha256_add(hash, name ? name : "", name ? strlen(name) + 1 : 1);
+    }
+    return unnamed < 2;
 }
 
 bool lwi_index_key(const lwi_index_entry *entry, const lwi_compiler *compiler,
@@ -41,7 +55,7 @@ bool lwi_index_key(const lwi_index_entry *entry, const lwi_compiler *compiler,
     if (partition)
         lwi_sha256_add(&hash, partition->code, (size_t)partition->n * sizeof *partition->code);
     lwi_compiler_add(compiler, &hash);
-    if (!add_model(&hash, entry->model)) return false;
+    if (!add_order_of_states(&hash, entry->model) || !add_model(&hash, entry->model)) return false;
     lwi_sha256_end(&hash, key);
     return true;
 }

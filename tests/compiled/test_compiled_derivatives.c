@@ -285,33 +285,42 @@ static void another_partition_has_derivatives(void **state)
     lw_model_destroy(model);
 }
 
-static void states_that_fail_are_marked(void **state)
+static void expect_mark(int lanes)
 {
-    (void)state;
     enum { BAD = 4 };
     static given g;
     static derivatives whole, part;
-    skip_without_compiler();
-    new_cache("marks");
-    lw_model *model = four_bar();
-    lw_compiled *c = compiled(model, derivative_desc(4));
-    const subject s = {.model = model, .c = c, .nq = 3, .nv = 3};
+    lw_model *model = lwt_yaml("linkwork: 1\ngenerate: {n_four_bar: {n: 2}}\n");
+    lw_compiled *c = compiled(model, derivative_desc(lanes));
+    const lw_compiled_info about = lw_compiled_about(c);
+    const int n = about.nv;
+    const subject s = {.model = model, .c = c, .nq = n, .nv = n};
+    assert_int_equal(n, about.nq);
     random_states(&s, 0.1, &g);
     forward_many(&s, &g, &whole);
-    for (int i = 0; i < 3; i++) g.q[3 * BAD + i] = NAN;
+    g.q[n * BAD + n - 1] = NAN; // of the second loop: the first one has its speeds
     assert_int_equal(LW_ERR_SINGULAR, lw_compiled_forward_dynamics_derivatives_many(
                                           c, MANY, g.t, g.q, g.v, NULL, NULL, NULL, part.vdot,
                                           part.by_q, part.by_v, part.by, part.failed));
     for (int k = 0; k < MANY; k++) assert_int_equal(k == BAD, part.failed[k]);
     OK(lw_compiled_forward_dynamics_derivatives_many(
         c, BAD, g.t, g.q, g.v, NULL, g.tau, NULL, part.vdot, part.by_q, part.by_v, part.by, NULL));
-    assert_memory_equal(part.by_q, whole.by_q, BAD * 9 * sizeof *part.by_q);
+    assert_memory_equal(part.by_q, whole.by_q, (size_t)(BAD * n * n) * sizeof *part.by_q);
     lw_compiled_destroy(c);
     lw_model_destroy(model);
 }
 
-// Without them the text is that of before; asked for twice, they are found.
-static void they_are_compiled_when_they_are_asked_for(void **state)
+static void states_that_fail_are_marked(void **state)
+{
+    (void)state;
+    skip_without_compiler();
+    new_cache("marks");
+    expect_mark(1);
+    expect_mark(4);
+}
+
+// Without a request they are not in the text; requested again, they are found.  With `rates_only` it is the same code.
+static void they_are_compiled_on_request(void **state)
 {
     (void)state;
     double q[6] = {0}, a[36], b[36], d[36];
@@ -329,9 +338,12 @@ static void they_are_compiled_when_they_are_asked_for(void **state)
     assert_int_equal(LW_ERR_UNSUPPORTED,
                      lw_compiled_inverse_dynamics_derivatives(c, 0, q, q, NULL, q, NULL, a, b, d));
     lw_compiled_destroy(c);
-    lw_compiled_destroy(compiled(model, with));
+    lw_compiled_desc rates = with;
+    rates.rates_only = true;
+    lw_compiled_destroy(compiled(model, rates));
     c = compiled(model, with);
     assert_true(lw_compiled_about(c).found);
+    OK(lw_compiled_forward_dynamics(c, q, q, NULL, a));
     assert_int_equal(LW_ERR_ARGUMENT, lw_compiled_forward_dynamics_derivatives(
                                           c, 0, q, q, NULL, NULL, NULL, q, a, NULL, d));
     OK(lw_compiled_forward_dynamics_derivatives(c, 0, q, q, NULL, NULL, NULL, q, a, b, d));
@@ -362,7 +374,7 @@ int main(void)
         cmocka_unit_test(loops_agree_along_the_constraints),
         cmocka_unit_test(another_partition_has_derivatives),
         cmocka_unit_test(states_that_fail_are_marked),
-        cmocka_unit_test(they_are_compiled_when_they_are_asked_for),
+        cmocka_unit_test(they_are_compiled_on_request),
         cmocka_unit_test(large_models_are_refused),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
