@@ -1,9 +1,9 @@
 // accumulate.c -- Jacobians of values of a graph by vertex elimination [griewank2008].
 //
-// An edge from a value to one that it is an operand of has the partial derivative.  A value v between variables and
-// results is eliminated: each edge u -> v and each v -> w become u -> w, c_uw += c_uv c_vw.  When no value is left, edges
-// lead from variables to results.  The next one is that with the fewest pairs of edges (Markowitz): what many variables go through
-// is passed once, not once for each of them as where one variable after the other is followed through the graph.
+// An edge leads from an operand to the value that is computed from it and carries the partial derivative.  To eliminate a value v,
+// each pair of edges u -> v, v -> w becomes an edge u -> w, c_uw += c_uv c_vw.  When no value is left, the edges lead from
+// variables to results and are the Jacobian.  The value with the fewest pairs of edges is eliminated next (Markowitz).  Forward
+// differentiation would repeat the chain rule of a common subexpression for each variable; here it is applied once.
 #include "codegen/accumulate.h"
 
 #include "base/assert.h"
@@ -11,20 +11,20 @@
 
 #include <string.h>
 
-/** In two lists: those from a vertex and those to one. */
+/** An edge is in two lists: the edges that leave `from` and those that enter `to`. */
 typedef struct edge {
     int32_t from, to;
     int32_t next_out, before_out, next_in, before_in; ///< -1: none
-    lwi_codegen_value by;
+    lwi_codegen_value by;                             ///< the derivative of `to` by `from`
 } edge;
 
-/** Of a value, a variable or a result. */
+/** The edges of a value, a variable or a result. */
 typedef struct place {
-    int32_t out, in; ///< first edges, -1: none
+    int32_t out, in; ///< first edges that leave and enter it, -1: none
     int32_t nout, nin;
 } place;
 
-/** A value that waits, by its pairs of edges when it was entered. */
+/** A value to be eliminated, with the number of its pairs of edges when it entered the heap; out of date if that has changed. */
 typedef struct candidate {
     int64_t pairs;
     int32_t value;
@@ -32,13 +32,13 @@ typedef struct candidate {
 
 typedef struct elimination {
     lwi_codegen_graph *graph;
-    int nvalue, nplace; ///< places: values, variables, results
-    place *at;
+    int nvalue, nplace;
+    place *at; ///< [nplace]: values, then variables, then results
     edge *edge;
-    int nedge, room, unused; ///< edges that were removed: a list by next_out
-    candidate *heap;
+    int nedge, room, unused; ///< `unused`: first of the removed edges, a list by next_out; -1: none
+    candidate *heap;         ///< the smallest one first
     int nheap, heap_room;
-    bool failed; ///< of memory
+    bool failed; ///< an allocation failed
 } elimination;
 
 // ------------------------------------------------------------------------------------------- lists
@@ -88,7 +88,7 @@ static bool is_number(const lwi_codegen_graph *g, lwi_codegen_value a, double nu
     return lwi_codegen_graph_known(g, a, &x) && x == number;
 }
 
-// The edge has `by` more.
+// Adds `by` to the derivative of an edge, creating the edge if needed.
 static void add(elimination *e, int32_t from, int32_t to, lwi_codegen_value by)
 {
     if (e->failed || is_number(e->graph, by, 0)) return;
@@ -127,7 +127,7 @@ static int64_t pairs_of(const elimination *e, int32_t value)
     return (int64_t)e->at[value].nin * e->at[value].nout;
 }
 
-// Of equal ones the last in the graph.
+// Among candidates with equally many pairs the last value of the graph is the first.
 static bool precedes(candidate a, candidate b)
 {
     return a.pairs < b.pairs || (a.pairs == b.pairs && a.value > b.value);
@@ -159,7 +159,7 @@ static candidate take_first(elimination *e)
 
 // ------------------------------------------------------------------------------------- elimination
 
-// A product; of a branch that is 0 the product is, also with what is not finite.
+// a b.  Where a factor selects between 0 and another value, the product selects 0, also if the other factor is not finite.
 static lwi_codegen_value product(lwi_codegen_graph *g, lwi_codegen_value a, lwi_codegen_value b)
 {
     for (int k = 0; k < 2; k++) {
@@ -173,7 +173,8 @@ static lwi_codegen_value product(lwi_codegen_graph *g, lwi_codegen_value a, lwi_
     return lwi_codegen_graph_op(g, LWI_OP_MUL, a, b);
 }
 
-static bool waits(const elimination *e, int32_t i)
+// Not a variable or a result.
+static bool is_value(const elimination *e, int32_t i)
 {
     return i < e->nvalue;
 }
@@ -186,12 +187,12 @@ static void eliminate(elimination *e, int32_t value)
     while (e->at[value].in >= 0) {
         const int32_t i = e->at[value].in, from = e->edge[i].from;
         remove_edge(e, i);
-        if (waits(e, from)) enter(e, from);
+        if (is_value(e, from)) enter(e, from);
     }
     while (e->at[value].out >= 0) {
         const int32_t i = e->at[value].out, to = e->edge[i].to;
         remove_edge(e, i);
-        if (waits(e, to)) enter(e, to);
+        if (is_value(e, to)) enter(e, to);
     }
 }
 
@@ -208,7 +209,7 @@ static void eliminate_all(elimination *e)
 
 // ------------------------------------------------------------------------------------------- edges
 
-// needed [values]: a result depends on it.
+// Edges of the values on which a result depends; needed [nvalue] is scratch, all false.
 static void add_edges(elimination *e, int nseed, const lwi_codegen_seed *seed, int n,
                       const lwi_codegen_value *f, bool *needed)
 {
@@ -221,9 +222,11 @@ static void add_edges(elimination *e, int nseed, const lwi_codegen_seed *seed, i
         for (int k = 0; k < lwi_codegen_operands(v->op) && needed[i]; k++)
             needed[operand[k]] = true;
     }
-    for (int i = 0; i < nseed; i++)
+    for (int i = 0; i < nseed; i++) {
+        LWI_ASSERT_INDEX(seed[i].variable, results - first);
         if (needed[seed[i].value.index])
             add(e, first + seed[i].variable, seed[i].value.index, seed[i].by);
+    }
     for (int32_t i = 0; i < e->nvalue && !g->failed; i++) {
         const lwi_vertex v = g->vertex[i]; // a copy: the list may move
         const int32_t operand[3] = {v.a, v.b, v.c};

@@ -1,12 +1,13 @@
-// derivatives.c -- generates what derivatives of inverse and forward dynamics follow from.
+// derivatives.c -- generates the function `derivatives`, from which derivatives of inverse and forward dynamics follow.
 //
 // Efforts are  tau = ID(q, v, a) - forces(q, v).  Derivatives of ID are products of the terms of speed_terms.h, those of the
-// forces come from their graph.  With loops, free speeds z and dependent ones y,
+// forces come from their graph.  With loops, of free speeds z and dependent speeds y, the accelerations follow from
 //
 //     force_z(q, v, z') = [1 N'] (ID - forces - tau) = 0        a_y = N z' + kappa(q, v)
 //
-// determine the accelerations.  From the graph of N and kappa come those of a_y at fixed z', and of  N' load  at a fixed load of the
-// dependent speeds.  All products of matrices are left to the caller, in loops: as statements they would be most of the text.
+// The graph of N and kappa gives the derivatives of a_y at fixed z', and those of N' load at a fixed load = ID - forces - tau of the
+// dependent speeds.  Products of matrices are left to the caller, which has loops (compiled/derivative_source.c): written out
+// they would be most of the text.
 #include "codegen/accumulate.h"
 #include "codegen/forces.h"
 #include "codegen/functions.h"
@@ -25,9 +26,9 @@ typedef struct derivation {
     int by_q, by_v;     // [nv][nv] of - forces
     int y_by_q, y_by_v; // [ndependent][nv]
     int N, z_by_q;      // [ndependent][nfree]; [nfree][nv] of N' load
-    int *place;         // [nv] of a speed among the free, or the dependent ones
+    int *place;         // [nv] number of a speed among the free or among the dependent ones
     val *a;             // [nv] accelerations
-    val *share;         // [nv][nfree] of dependent speeds: their row of N
+    val *share;         // [nv][nfree] speeds by free speeds: [1; N]
 } derivation;
 
 static bool is_dependent(const derivation *d, int iv)
@@ -61,7 +62,7 @@ static lw_status begin(derivation *d)
 
 // ---------------------------------------------------------------------------------- loops
 
-// The row of speed y of N, and its acceleration, from those before.
+// Row of N and acceleration of the dependent speed y, from those of the speeds z of its block: y' = K z' + kappa.
 static void follow(derivation *d, const lwi_loop_block *b, const val *K, val kappa, int y)
 {
     lwi_codegen_graph *g = d->graph;
@@ -120,7 +121,7 @@ static lw_status find_values(derivation *d, val *value)
 
 // ---------------------------------------------------------------------------------- variables
 
-// Variables: displacements along the speeds, speeds.
+// Seeds of the variables: displacements along the speeds [nv], then speeds [nv].
 typedef struct seeds {
     derivation *d;
     lwi_codegen_seed *list;
@@ -133,7 +134,7 @@ static void add_seed(seeds *s, int array, int entry, int variable, val by)
     s->list[s->n++] = (lwi_codegen_seed){input, variable, by};
 }
 
-// Of a quaternion e, de = e w/2 for w along the three speeds.
+// The quaternion e at iq changes by de = e w/2 with rotations w along the three speeds at iv.
 static void add_quaternion(seeds *s, int iq, int iv)
 {
     lwi_codegen_graph *g = s->d->graph;
@@ -173,13 +174,12 @@ static lw_status find_seeds(derivation *d, seeds *s)
     if (!s->list) return LW_ERR_MEMORY;
     for (int k = 0; k < m->nnode; k++) add_displacements(s, &m->node[k]);
     for (int i = 0; i < d->nv; i++) add_seed(s, d->walk.v, i, d->nv + i, lit(d->graph, 1));
-    for (int i = 0; i < d->nv; i++)
-        if (!is_dependent(d, i)) add_seed(s, d->vdot, i, 2 * d->nv + d->place[i], lit(d->graph, 1));
     return LW_OK;
 }
 
 // ------------------------------------------------------------------------------------ call
 
+// Entries that are always 0 are left out.
 static void output(derivation *d, int array, int entry, val x)
 {
     double number;
@@ -187,7 +187,7 @@ static void output(derivation *d, int array, int entry, val x)
     lwi_codegen_graph_output(d->graph, array, entry, x);
 }
 
-// Rows of a Jacobian by displacements and speeds; by_v -1: they do not depend on speeds.
+// Rows of a Jacobian [n][2 nv] by displacements and by speeds, to two arrays; by_v -1: they do not depend on speeds.
 static void output_rows(derivation *d, int n, const val *jacobian, int by_q, int by_v)
 {
     for (int i = 0; i < n; i++)
