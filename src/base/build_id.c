@@ -1,4 +1,4 @@
-// build_id.c -- the note "GNU", type 3, of ELF files.
+// build_id.c -- finds the GNU build ID, a note of ELF files, of the object that contains this code.
 #define _GNU_SOURCE // dl_iterate_phdr
 #include "base/build_id.h"
 
@@ -15,7 +15,7 @@ typedef struct search {
     size_t size;
 } search;
 
-static const char here; // in what is searched for
+static const char here; // its address is in that object
 
 static bool is_here(const struct dl_phdr_info *object)
 {
@@ -32,7 +32,7 @@ static size_t padded(size_t n, size_t align)
     return (n + align - 1) / align * align;
 }
 
-// Notes are a head, a name and contents, each padded.
+// A note is a header, a name and contents, each padded.
 static void read_notes(const unsigned char *at, size_t size, size_t align, search *found)
 {
     ElfW(Nhdr) head;

@@ -4,9 +4,9 @@
 
 #include <stddef.h>
 
-/** The bytes by which its linker marked the program or library that this function is in: the hash of its contents, so equal
- *  for the same code only.  They stay where they are.
- *  @return how many; 0: there is no mark */
+/** The build ID of the program or library that this function is linked into: a hash of its contents that the linker writes
+ *  (--build-id), so two builds have the same one only if their code is the same.
+ *  @param id  out: the bytes, valid as long as the object is loaded;  @return how many; 0: there is none */
 size_t lwi_build_id(const unsigned char **id);
 
 #endif

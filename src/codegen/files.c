@@ -516,22 +516,22 @@ static lw_status build_graph(lwi_codegen_writer *w, int i, lwi_arena *arena, lw_
     return LW_OK;
 }
 
-// With its parts that repeat, found for so many lanes.
+// Finds the parts of a function that repeat.  lanes 0: for one state alone
 static lw_status find_repeats(lwi_codegen_writer *w, int i, int lanes, lwi_arena *arena)
 {
     return lwi_repeats_find(&w->graph[i], is_large(w), lanes, arena, &w->repeats[i]);
 }
 
-// Of all functions that are generated for it.
+// The statements of a function with all functions that its repeated parts are moved to.
 static int statements_of(const lwi_codegen_writer *w, int i)
 {
     return w->repeats[i] ? lwi_repeats_statements(w->repeats[i])
                          : lwi_codegen_graph_statements(&w->graph[i]);
 }
 
-// A function of a large model in which little repeats is built again with parts that are alike, and stays where that is
-// shorter: code beyond the processor's caches is slow, and takes a compiler long.  Lanes do not decide, for they have the
-// bits of single states.
+// A function of a large model in which little repeats is generated again with `alike` parts (graph.h).  The second version is taken
+// if it has at most half of the statements: code that exceeds the instruction cache is slow, and compiles slowly.  The choice
+// must not depend on lanes, which have the bits of single states.
 static lw_status make_alike(lwi_codegen_writer *w, int i, lwi_arena *arena, lw_error *error)
 {
     enum { LITTLE = 4, SHORTER = 2 };
@@ -549,7 +549,7 @@ static lw_status make_alike(lwi_codegen_writer *w, int i, lwi_arena *arena, lw_e
     return status;
 }
 
-// How long a compiler takes for a function, which may be too long.
+// Adds the time that a compiler may take for a function, and refuses functions that are too long.
 static lw_status check_length(lwi_codegen_writer *w, int i, lw_error *error)
 {
     enum { MAX_STATEMENTS = 600000 }; // a compiler takes minutes, and 2 GB of memory

@@ -20,10 +20,10 @@ LW_CODEGEN_LIST(X)
 /** Functions that are generated for compiled models alone, after those of the list. */
 enum { LWI_CODEGEN_DERIVATIVES = LW_CODEGEN_COUNT, LWI_CODEGEN_FUNCTIONS };
 
-/** The function `derivatives` of the parameters of forward_dynamics up to v, x, u, then accelerations vdot, with loops the load
- *  of dependent speeds.  Out: term [LWI_TERMS][NV] (speed_terms.h); by_q, by_v [NV][NV] of the forces of the model, negative;
- *  with loops also y_by_q, y_by_v [dependent][NV] of dependent accelerations, N [dependent][free], z_by_q [free][NV] of N' load.
- *  Entries of matrices that are always 0 are not written. */
+/** The function `derivatives` (derivatives.c).  In: the parameters of inverse_dynamics with vdot [NV]; with loops also
+ *  load [dependent], efforts of inverse_dynamics less tau.  Out: term [LWI_TERMS][NV] (speed_terms.h); by_q, by_v [NV][NV] of
+ *  minus the model's forces; with loops also y_by_q, y_by_v [dependent][NV] of dependent accelerations, N [dependent][free],
+ *  z_by_q [free][NV] of N' load.  Entries of matrices that are always 0 are not written: the caller sets them to zero. */
 lwi_generate lwi_generate_derivatives;
 /** The function `rates` with efforts, an array `tau` after `u`. */
 lwi_generate lwi_generate_loaded_rates;
@@ -31,9 +31,6 @@ lwi_generate lwi_generate_loaded_rates;
  *  prescribed motions. */
 lwi_generate lwi_generate_working_rates;
 
-/** Efforts of inverse dynamics as values.
- *  @param vdot, tau  [tree nv] */
-lw_status lwi_inverse_efforts(const lwi_walk *walk, const val *vdot, val *tau, lwi_arena *arena);
 /** Outputs the rates of the coordinates to an array. */
 void lwi_coordinate_rates(const lwi_walk *walk, int qdot);
 

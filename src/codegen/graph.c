@@ -352,7 +352,7 @@ static lwi_codegen_value subtract(lwi_codegen_graph *g, lwi_codegen_value a, lwi
     return binary(g, LWI_OP_SUB, a, b);
 }
 
-// Does the product of b and the literal x exist?
+// Has the graph the product of b and the literal x already?
 static bool has_product(const lwi_codegen_graph *g, double x, lwi_codegen_value b)
 {
     const lwi_vertex number = {.op = LWI_OP_LITERAL, .literal = x};
@@ -364,7 +364,7 @@ static bool has_product(const lwi_codegen_graph *g, double x, lwi_codegen_value 
     return find(g, &product) >= 0;
 }
 
-// Does the sign of a literal move out of its product?
+// Is x b written as -(-x b)?  With `alike` only where that reuses a product.
 static bool moves_out(const lwi_codegen_graph *g, double x, lwi_codegen_value b)
 {
     if (!g->alike || x == -1) return x < 0;

@@ -89,10 +89,10 @@ typedef struct lwi_codegen_graph {
     bool scalar[LWI_GRAPH_ARRAYS];       ///< a number: an array for vectors alone
     bool result[LWI_GRAPH_ARRAYS];       ///< an output, perhaps an input, too
     int narray;
-    /** Parts between notes are as alike as possible: signs stay with their literals, and the operations of other parts are not
-     *  simplified.  It takes some more operations. */
+    /** Keep the parts between notes as alike as possible, so that more of them repeat: a literal keeps its sign, and operations are
+     *  not simplified across parts.  This costs some operations. */
     bool alike;
-    int32_t part; ///< the first value of the present part, if they are alike
+    int32_t part; ///< with `alike`: the first value of the part that is being built; else 0
     int lanes; ///< so many sines and cosines of angles that are inputs are evaluated together; 0: each alone
     bool failed; ///< an allocation failed; later values are invalid
 } lwi_codegen_graph;

@@ -16,7 +16,8 @@ static void wrench(const lwi_codegen_motion *m, int i, const val A[6], val F[6])
     lwi_add(g, 6, F, p);
 }
 
-lw_status lwi_inverse_efforts(const lwi_walk *walk, const val *vdot, val *tau, lwi_arena *arena)
+// vdot, tau [tree nv]
+static lw_status find_efforts(const lwi_walk *walk, const val *vdot, val *tau, lwi_arena *arena)
 {
     lwi_codegen_graph *g = walk->graph;
     const lwi_elements *elements = walk->elements;
@@ -67,7 +68,7 @@ lw_status lwi_generate_inverse_dynamics(lwi_codegen_graph *g, const lwi_elements
     val *a = LWI_PUSH(arena, val, nv), *effort = LWI_PUSH(arena, val, nv);
     if (!a || !effort) return LW_ERR_MEMORY;
     for (int i = 0; i < nv; i++) a[i] = lwi_codegen_graph_input(g, vdot, i);
-    TRY(lwi_inverse_efforts(&walk, a, effort, arena));
+    TRY(find_efforts(&walk, a, effort, arena));
     for (int i = nv - 1; i >= 0; i--) lwi_codegen_graph_output(g, tau, i, effort[i]);
     return LW_OK;
 }

@@ -14,7 +14,7 @@ lw_status lwi_codegen_differentiate(lwi_codegen_graph *graph, int ninput, const 
 /** The derivative of a value by an entry of an input array; `failed` without memory. */
 lwi_codegen_value lwi_codegen_derivative(lwi_codegen_graph *graph, lwi_codegen_value f, int array,
                                          int entry);
-/** The derivative of an operation by its operand k, 0, 1 or 2, alone. */
+/** The partial derivative of an operation by its operand k, 0, 1 or 2. */
 lwi_codegen_value lwi_codegen_partial(lwi_codegen_graph *graph, lwi_codegen_value f, int k);
 
 #endif

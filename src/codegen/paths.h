@@ -28,7 +28,7 @@ void lwi_place_fixed(lwi_codegen_graph *g, lwi_place *place, const double R[9], 
 void lwi_place_axis(const lwi_place *place, int i, val a[3]);
 /** The link frame of a node, from that of its parent.
  *  @param column  [node nv] out; NULL: not needed
- *  @param before  [node nv] out: the frame before the step of each speed; NULL: not needed */
+ *  @param before  [node nv] out: the frame in front of the step of each speed; NULL: not needed */
 void lwi_place_node(const lwi_walk *walk, const lwi_node *node, lwi_place *place,
                     lwi_column *column, lwi_place *before);
 /** From joint frame F1 on its body to where the mount of the joint has moved it. */

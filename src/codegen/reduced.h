@@ -5,7 +5,8 @@
 #include "codegen/articulated.h"
 #include "codegen/loops.h"
 
-/** K and kappa with which the dependent accelerations of a block follow from others, y' = K z' + kappa.
+/** The dependent accelerations of a block from those it depends on, y' = K z' + kappa.
+ *  @param closures  with gamma
  *  @param K  [block ny][block nz] out;  @param kappa  [tree nv], entries of the dependent speeds out
  *  @return LW_ERR_MEMORY */
 lw_status lwi_dependent_accelerations(lwi_codegen_graph *graph, const lwi_elements *elements,

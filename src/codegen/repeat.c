@@ -13,7 +13,7 @@
 enum { FEWEST = 2500, FEWEST_LARGE = 250, WORTH = 2 };
 // Statements of a function: more are divided.
 enum { MAX_PLAIN = 8000, MAX_LENGTH = 2000 };
-// Segments of a kind: fewer are joined with others of their shape.
+// Kinds with fewer segments are merged with other such kinds of their shape.
 enum { RARE = 8 };
 
 // ---------------------------------------------------------------------------------------- segments
@@ -254,7 +254,7 @@ static int source_of(const lwi_repeats *r, int value)
     return v->op == LWI_OP_INPUT ? -1 - v->a : r->of[value];
 }
 
-// Uses of one source have the base of the first of them; those of one value, where segments are apart.
+// Uses of one source share the base of the first of them; in segments that are `apart` only uses of one value do.
 static void find_slots(const lwi_repeats *r, const lwi_segment *s, lwi_kind *k)
 {
     const int *use = r->use + s->use;
@@ -337,7 +337,7 @@ static lw_status sort_kinds(lwi_repeats *r)
     return LW_OK;
 }
 
-// Marks the segments of rare kinds where a shape has several of these.
+// Marks the segments of rare kinds as `apart` where their shape has several rare kinds.
 static lw_status set_apart(lwi_repeats *r)
 {
     int *rare = LWI_PUSH(r->arena, int, r->nshape + 1);

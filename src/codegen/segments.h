@@ -29,8 +29,8 @@ typedef struct lwi_shape {
     int stride; ///< between two places: 1, or the lanes of a row of segments
 } lwi_shape;
 
-/** Segments of a shape that find what they read at the same distances from each other.  Rare ones of the same shape are one
- *  kind in which each value has its own base, or the code would grow with the number of neighbourhoods. */
+/** Segments of a shape that find what they read at the same distances from each other.  Rare kinds of one shape are merged to one
+ *  in which each value that is read has its own base; else the code would grow with the number of kinds. */
 typedef struct lwi_kind {
     int segment, count; ///< the first one
     int *slot, *offset; ///< [nuse] which base, and how far from it

@@ -5,8 +5,8 @@
 //     psi = V x S,   psi2 = A x S + V x psi,   drift = V_before x S + V_after x S
 //     df_q = S x* f + I psi2 + B psi           df_v = I drift + B S               (of the subtree)
 //
-// Nodes that are fixed on others are parts of these.  Each coordinate of a joint is a step with a frame before it; the
-// speeds of a spherical or free joint have the same one.
+// Nodes on fixed joints are merged into the node that carries them.  Each coordinate of a joint is a step with a frame before it;
+// the speeds of a spherical or free joint share one step.
 #include "codegen/speed_terms.h"
 
 #include "codegen/paths.h"
@@ -19,18 +19,18 @@ typedef struct screw {
     val l[3], w[3];
 } screw;
 
-/** Of a body, then of its subtree, about the world's origin. */
+/** Inertia, momentum and wrench of a body, then of its subtree, in world axes about the world's origin. */
 typedef struct inertia {
     double m;
     val h[3], J[6];
-    val p[3];       ///< momentum
-    val B[9];       ///< the part of B that gives a torque
+    val p[3];       ///< linear momentum
+    val B[9];       ///< B_a, the part of B that gives a torque (src/tree/derivatives.c)
     val f[3], n[3]; ///< wrench
 } inertia;
 
-/** Where a node is fixed, and what is fixed on it. */
+/** The node that carries a node on fixed joints, and the inertia of all nodes that one carries. */
 typedef struct rigid {
-    int on;               ///< itself, or the node it is fixed on; -1: the ground
+    int on;               ///< the node itself, or the one that carries it; -1: the ground
     double R[9], r[3];    ///< its link frame in that of `on`
     double m, h[3], J[6]; ///< of all that is fixed on it, about its link frame
 } rigid;
@@ -44,9 +44,9 @@ typedef struct terms {
     rigid *rigid;               // [nnode]
     lwi_place *place, *before;  // [nnode], [tree nv]
     lwi_column *column;         // [tree nv]
-    screw *S, *V, *A;           // [tree nv]; [nnode] motions after a node
-    screw *V_before, *A_before; // [tree nv]
-    screw *gained;              // [nnode] accelerations by those of the speeds up to a node
+    screw *S, *V, *A;           // [tree nv]; [nnode] velocity and acceleration of a node
+    screw *V_before, *A_before; // [tree nv] of the frame before each speed
+    screw *gained;              // [nnode] sum of S vdot over the speeds from the ground to a node
     inertia *body;              // [nnode]
 } terms;
 
@@ -79,7 +79,7 @@ static bool is_fixed(const lw_model *m, const lwi_node *node)
     return node->type->nv == 0 && !(node->joint >= 0 && m->joint[node->joint].mount.present);
 }
 
-// (R, r) := the frame (Q, p), given in the frame of `parent`, in that which carries it; NULL: the ground
+// (R, r) := the frame (Q, p) of the frame of `parent`, in the frame of the node that carries `parent`; NULL: the ground
 static void compose(const rigid *parent, const double Q[9], const double p[3], double R[9],
                     double r[3])
 {
@@ -120,7 +120,7 @@ static void find_rigid(const terms *t, int k)
     for (int i = 0; i < 6; i++) body->J[i] += J[i];
 }
 
-// The node on the way to the ground that moves; -1: the ground.
+// The node that carries the parent; -1: the ground.
 static int moving_parent(const terms *t, int k)
 {
     return parent_of(t, k) ? parent_of(t, k)->on : -1;
@@ -141,7 +141,7 @@ static screw velocity(lwi_codegen_graph *g, const lwi_place *p)
     return V;
 }
 
-// Of the world's origin, as if it were carried along, in a frame that falls.
+// Spatial acceleration about the world's origin, less gravity, with the part `gained` of the accelerations vdot.
 static screw acceleration(const terms *t, const lwi_place *p, const screw *gained)
 {
     lwi_codegen_graph *g = t->graph;
@@ -160,7 +160,7 @@ static void add_screw(lwi_codegen_graph *g, screw *a, val x, const screw *b)
     add_product(g, a->w, x, b->w);
 }
 
-static screw still(lwi_codegen_graph *g)
+static screw zero_screw(lwi_codegen_graph *g)
 {
     screw a;
     lwi_zero(g, 3, a.l);
@@ -194,13 +194,13 @@ static void place_node(terms *t, int k)
     }
 }
 
-// Step j of a node, of those in turn.
+// The speed of step j of a node, counted from the ground.
 static int step(const lwi_node *node, int j)
 {
     return node->iv + (node->reversed && !is_ball(node) ? node->nv - 1 - j : j);
 }
 
-// Of a node with prescribed motions, from its frames.
+// V, A of a node with prescribed motions, from the motion of its frames.
 static void move_driven(terms *t, int k)
 {
     const lwi_node *node = &t->model->node[k];
@@ -215,12 +215,12 @@ static void move_driven(terms *t, int k)
     t->A[k] = acceleration(t, &t->place[k], &t->gained[k]);
 }
 
-// Of others, from the motion before: V += S v, A += S vdot + (V x S) v, of all speeds of a ball at once.
+// V, A of other nodes, from the motion before: V += S v, A += S vdot + (V x S) v, with all speeds of a spherical or free joint at once.
 static void move_freely(terms *t, int k)
 {
     lwi_codegen_graph *g = t->graph;
     const lwi_node *node = &t->model->node[k];
-    screw own = still(g);
+    screw own = zero_screw(g);
     for (int i = 0; i < node->nv; i++) {
         const int j = step(node, i);
         t->V_before[j] = t->V[k];
@@ -232,7 +232,7 @@ static void move_freely(terms *t, int k)
         t->A[k] = sum(g, t->A[k], &rate);
         for (int l = is_ball(node) ? 0 : i; l <= i; l++)
             add_screw(g, &t->A[k], t->vdot[step(node, l)], &t->S[step(node, l)]);
-        own = still(g);
+        own = zero_screw(g);
     }
 }
 
@@ -241,9 +241,9 @@ static void move_node(terms *t, int k)
     lwi_codegen_graph *g = t->graph;
     const lwi_node *node = &t->model->node[k];
     const int parent = moving_parent(t, k);
-    t->V[k] = parent < 0 ? still(g) : t->V[parent];
-    t->A[k] = parent < 0 ? still(g) : t->A[parent];
-    t->gained[k] = parent < 0 ? still(g) : t->gained[parent];
+    t->V[k] = parent < 0 ? zero_screw(g) : t->V[parent];
+    t->A[k] = parent < 0 ? zero_screw(g) : t->A[parent];
+    t->gained[k] = parent < 0 ? zero_screw(g) : t->gained[parent];
     for (int i = 0; parent < 0 && i < 3; i++) t->A[k].l[i] = lit(g, t->walk->elements->ground[i]);
     for (int i = 0; i < node->nv; i++)
         add_screw(g, &t->gained[k], t->vdot[step(node, i)], &t->S[step(node, i)]);
@@ -261,7 +261,7 @@ static int entry(int i, int j)
     return at[3 * i + j];
 }
 
-// J of the link's axes, and h, in world axes about the world's origin.
+// The inertia of a node, known about its link frame, in world axes about the world's origin.
 static void place_inertia(lwi_codegen_graph *g, const rigid *body, const lwi_place *p, inertia *b)
 {
     const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
@@ -283,7 +283,7 @@ static void place_inertia(lwi_codegen_graph *g, const rigid *body, const lwi_pla
     }
 }
 
-// f = m a + al x h, n = h x a + J al
+// The wrench I a: f = m l + w x h, n = h x l + J w, of the motion a = [l; w]
 static void apply(lwi_codegen_graph *g, const inertia *b, const screw *a, val f[3], val n[3])
 {
     val c[3];
@@ -344,7 +344,7 @@ static void add_body(lwi_codegen_graph *g, inertia *a, const inertia *b)
 
 // ------------------------------------------------------------------------------------------- terms
 
-// [f; n] += B of a motion with the angular velocity w
+// [f; n] += B w
 static void add_B(lwi_codegen_graph *g, const inertia *b, const val w[3], val f[3], val n[3])
 {
     val c[3];

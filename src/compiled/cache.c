@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// Behind the bytes of a shared object, which loaders ignore: this and their checksum.
+// At the end of each file: this and the checksum of the bytes before it, which loaders of shared objects ignore.
 #define MARK "linkwork check "
 enum { MARK_SIZE = sizeof MARK - 1, CHECK = 16, END = MARK_SIZE + CHECK, LARGEST = 1 << 28 };
 
@@ -104,7 +104,7 @@ static bool write_all(int file, const char *bytes, size_t size)
     return true;
 }
 
-// 16 hexadecimal digits that differ where one word does: damage, not intent, for the folder is private.
+// A checksum as 16 hexadecimal digits, different wherever a single word is.  It finds damage, not manipulation: the folder is private.
 static void check_of(const char *bytes, size_t size, char digits[CHECK + 1])
 {
     uint64_t sum = size, word;

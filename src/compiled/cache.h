@@ -13,7 +13,7 @@ typedef struct lwi_cache {
     char path[LWI_CACHE_PATH]; ///< "": there is none
 } lwi_cache;
 
-/** Shared objects of a processor, code for a GPU, and the keys of shared objects (index.h). */
+/** What a file contains: a shared object, code for a GPU, or the key of a shared object (index.h). */
 typedef enum lwi_cache_kind { LWI_CACHE_OBJECT, LWI_CACHE_GPU, LWI_CACHE_INDEX } lwi_cache_kind;
 
 /** Finds or creates the folder.

@@ -15,8 +15,8 @@
 // from singular positions, 0 there (sine squared, or relative length of a lever arm); `margins` numbers of which it is the
 // smallest; joint, if not NULL: the joint that closes its loop, NULL where it is 1.  timed: positions depend on time.  project leaves q and v of states that fail as they are.  Other functions
 // return 0, or a number that says what failed.
-// Those of derivatives are NULL if these were not asked for, of inverse dynamics with loops, too; derivatives are [nv][nv],
-// row by row.
+// The functions of derivatives are NULL where derivatives were not requested, those of inverse dynamics also with loops.
+// by_q, by_v, by_tau, M: [nv][nv], row by row.
 #define LWI_CALLS(X)                                                                               \
     X(typedef struct lwi_calls {                                                                   \
         int version, nq, nv, nx, nu, lanes, angles, timed, margins, works;                         \

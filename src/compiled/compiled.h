@@ -59,7 +59,7 @@ int lwi_compiled_load(const lw_compiled *compiled, const lw_model *model,
 
 /** C that is compiled with the generated functions: those of many states in arrays, and the table of all (calls.h). */
 extern const char lwi_calls_source[];
-/** C that is compiled for one state and for several, if derivatives are asked for. */
+/** C that is compiled for one state and again for several in lanes, where derivatives are requested. */
 extern const char lwi_derivatives_source[];
 
 #endif

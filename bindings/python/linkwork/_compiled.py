@@ -10,6 +10,8 @@ from ._errors import ArgumentError, UnsupportedError, check, text_of
 from ._memory import Array, doubles, numbers, out_array, real
 from ._native import ffi, lib
 
+_DEPENDENT = "a dependent speed of a loop does not follow from the independent ones at this state"
+
 
 class Compiled:
     """The dynamics of a model as machine code: of :meth:`Model.compile`.
@@ -42,7 +44,7 @@ class Compiled:
         #: states side by side in vector registers
         self.lanes = int(about.lanes)
         self.compiler = text_of(about.compiler)
-        #: derivatives were compiled
+        #: whether derivatives were compiled
         self.derivatives = bool(derivatives)
         self._nq, self._nv, self._nx, self._nu = about.nq, about.nv, about.nstate, about.ninput
 
@@ -60,12 +62,12 @@ class Compiled:
         count = -1 if array.ndim == 1 else len(array)
         return count, self._rows(array, self._nq, count, "q"), self._rows(v, self._nv, count, "v")
 
-    def _end(self, status: int, failed: Any, *results: Array) -> None:
+    def _end(self, status: int, failed: Any, *results: Array, text: str = _DEPENDENT) -> None:
         """Raises, or marks the states that failed."""
         if status >= 0:
             return
         if status != lib.LW_ERR_SINGULAR or failed is None:
-            check(status, text="a dependent speed of a loop does not follow from the independent ones at this state")
+            check(status, text=text)
         bad = np.frombuffer(ffi.buffer(failed), dtype=np.uint8) != 0
         for result in results:
             result[bad] = np.nan
@@ -114,7 +116,7 @@ class Compiled:
 
     def _call_derivatives(self, name: str, q: ArrayLike, v: ArrayLike, third: Optional[ArrayLike], what: str,
                           x: Optional[ArrayLike], inputs: Optional[ArrayLike], time: ArrayLike, results: List[Array]) -> None:
-        """Calls the function `name` of one state or of many; `results` follow its inputs."""
+        """Calls the function `name` of one state or of many, which writes `results`; `third` is its argument `what`."""
         if not self.derivatives:
             raise UnsupportedError("derivatives were not compiled; expected Model.compile(derivatives=True)")
         count, a, b = self._state(q, v)
@@ -126,7 +128,8 @@ class Compiled:
         pointers = [ffi.NULL if array is None else doubles(array) for array in given]
         states = [doubles(a), doubles(b), *pointers, *(doubles(result) for result in results)]
         if count < 0:
-            self._end(getattr(lib, name)(self._handle, float(np.asarray(time)), *states), None)
+            self._end(getattr(lib, name)(self._handle, float(np.asarray(time)), *states), None,
+                      text=_DEPENDENT if self.partitions else "the mass matrix is not positive definite at this state")
             return
         t = np.full(count, float(np.asarray(time))) if np.ndim(time) == 0 else numbers(time, (count,), "time")
         failed = ffi.new("unsigned char[]", count)
@@ -135,14 +138,20 @@ class Compiled:
     def _results(self, v: ArrayLike, out: Optional[Sequence[Array]], vectors: int) -> List[Array]:
         shape = real(v, "v").shape
         shapes = [shape] * vectors + [(*shape[:-1], self._nv, self._nv)] * 3
-        return [out_array(array, size) for array, size in zip(out or (None,) * len(shapes), shapes)]
+        arrays: Sequence[Optional[Array]] = (None,) * len(shapes) if out is None else out
+        if len(arrays) != len(shapes):
+            raise ArgumentError(f"out: expected {len(shapes)} arrays, got {len(arrays)}")
+        return [out_array(array, size) for array, size in zip(arrays, shapes)]
 
     def forward_derivatives(self, q: ArrayLike, v: ArrayLike, tau: Optional[ArrayLike] = None, *,
                             x: Optional[ArrayLike] = None, inputs: Optional[ArrayLike] = None, time: ArrayLike = 0.0,
                             out: Optional[Sequence[Array]] = None) -> Tuple[Array, Array, Array, Array]:
-        """Accelerations and their derivatives by q, v and tau, of one state [tree_nv, tree_nv] or of many [rows, tree_nv,
-        tree_nv], with the rows and columns of :meth:`Data.forward_derivatives`: columns by q are displacements along the
-        speeds. Needs ``Model.compile(derivatives=True)``."""
+        """Accelerations and their derivatives: (vdot, by_q, by_v, by_tau). The matrices are [tree_nv, tree_nv] for one state,
+        [rows, tree_nv, tree_nv] for many, as those of :meth:`Data.forward_derivatives`: columns of by_q are displacements
+        along the speeds. Needs ``Model.compile(derivatives=True)``.
+
+        :param out: arrays for the four results
+        """
         results = self._results(v, out, 1)
         self._call_derivatives("lw_compiled_forward_dynamics_derivatives", q, v, tau, "tau", x, inputs, time, results)
         vdot, by_q, by_v, by_tau = results
@@ -151,8 +160,11 @@ class Compiled:
     def inverse_derivatives(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, *, x: Optional[ArrayLike] = None,
                             inputs: Optional[ArrayLike] = None, time: ArrayLike = 0.0,
                             out: Optional[Sequence[Array]] = None) -> Tuple[Array, Array, Array]:
-        """Derivatives by q, v and vdot (the mass matrix) of the efforts that accelerations need, as
-        :meth:`Data.inverse_derivatives`; not with loops. Needs ``Model.compile(derivatives=True)``."""
+        """Derivatives of the efforts that accelerations need: (by_q, by_v, mass matrix), as
+        :meth:`Data.inverse_derivatives`; not with loops. Needs ``Model.compile(derivatives=True)``.
+
+        :param out: arrays for the three results
+        """
         if self.derivatives and self.partitions:
             raise UnsupportedError("inverse_derivatives: efforts are not unique with closed loops; expected a tree")
         results = self._results(v, out, 0)

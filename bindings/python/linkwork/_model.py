@@ -338,7 +338,7 @@ class Model:
         :param compiler: a command; default: ``$CC``, else cc, gcc, clang
         :param cache: the folder; default: ``$XDG_CACHE_HOME/linkwork``, else ``~/.cache/linkwork``
         :param lanes: states side by side, 1, 4 or 8; 0: the processor's width
-        :param derivatives: those of the dynamics, too, of at most 64 speeds; they take longer to compile than all else
+        :param derivatives: also the derivatives of the dynamics, for at most 64 speeds; they take longer to compile than all else
         """
         return Compiled(self, compiler, cache, lanes, derivatives)
 
