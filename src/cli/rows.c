@@ -37,7 +37,7 @@ lw_status cli_rows_write(void *user, const lw_observation *observation)
     return w->saving.file ? cli_saving_row(w, observation) : LW_OK;
 }
 
-// Warnings that a run adds while it lasts; all of them are also in its summary.
+// Prints the warning that a run has added since the last call; its summary has them all.
 static void print_warnings(cli_rows *w)
 {
     const char *notice = lw_sim_notice(w->sim);
@@ -67,6 +67,7 @@ cli_exit cli_rows_open(const cli_arguments *arguments, const lw_sim *sim, lw_res
                                  .keep = keep};
     w->model = lw_sim_model(sim);
     w->sim = sim;
+    w->said = SIZE_MAX;
     w->rows = keep;
     w->lists_events = arguments->json;
     const lw_status made = lw_measures_create(w->model, &w->measures, &error);

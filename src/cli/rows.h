@@ -34,7 +34,7 @@ typedef struct cli_rows {
     cli_progress progress;
     cli_saving saving;
     const lw_sim *sim;
-    size_t said;  ///< of lw_sim_notice: later lines are printed when they arise; SIZE_MAX: none is
+    size_t said;  ///< characters of lw_sim_notice that are not printed; SIZE_MAX: all
     FILE *events; ///< of --events; NULL: none
     const char *events_path;
     bool lists_events; ///< of the rows, in `occurrence`: of --json

@@ -311,6 +311,10 @@ joints:
                        .replace("axis: [0, 0, 1]}", "axis: [0, 0, 1], motion: {q0: drive}}")
                        + "parameters: {unused: 1}\n")
         self.json("kinematics", crank, "--duration", "1", "--set", "unused=2")
+        for command in ("kinematics", "inverse"):  # choices are no warnings
+            done = subprocess.run([PROGRAM, command, crank, "--duration", "1", "--quiet"], capture_output=True, text=True,
+                                  check=True)
+            self.assertEqual(done.stderr, "")
         report = self.json("kinematics", crank, "--duration", "1", "--sample", "0.25", "-o", self.path("crank.csv"))
         self.assertEqual(report["rows"], 5)
         with open(self.path("crank.csv"), encoding="utf-8") as file:
