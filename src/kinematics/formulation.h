@@ -257,6 +257,9 @@ struct lwi_formulation {
     void (*report)(const lwi_work *, char *text, size_t size);
     /** One line of warning about the states so far, or ""; NULL: none. */
     void (*notice)(const lwi_work *, char *text, size_t size);
+    /** Relative error by round-off of the accelerations of `rates` at (t, x), or of the speeds where the state has momenta;
+     *  0: too small to be estimated.  Costs some evaluations; x and the discrete state do not change.  NULL: unknown. */
+    double (*lost_digits)(lwi_work *, double t, const double *x, const double *inputs);
     /** Releases what is not in the arena (threads), also after a failure of `prepare`
      *  (work->data may be NULL); NULL: nothing. */
     void (*release)(lwi_work *);

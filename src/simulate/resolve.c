@@ -1,5 +1,4 @@
 // resolve.c -- resolves `auto`, and reports the choices and the options without effect.
-#include "methods/rcr/rcr.h"
 #include "simulate/cost.h"
 #include "simulate/options.h"
 #include "simulate/simulation.h"
@@ -359,10 +358,9 @@ static void say_divergence(lw_sim *sim)
 {
     const double *since = sim->audit.since;
     say(sim,
-        "momenta diverge between t = %.6g and %.6g s, where E - Wnc is off by more than half of "
-        "the "
-        "largest T + |V| + |Wnc|: steps of %.3g s are too long for them; try shorter ones, or a "
-        "state of speeds (%s), which takes longer ones",
+        "momenta diverge between t = %.6g and %.6g s, where E - Wnc is off by more than half "
+        "of the largest T + |V| + |Wnc|: steps of %.3g s are too long for them; try shorter "
+        "ones, or a state of speeds (%s), which takes longer ones",
         since[0], since[1], sim->options.step, lwi_state_of_speeds(sim->model));
 }
 
@@ -435,13 +433,14 @@ static void warn_of_digits(lw_sim *sim)
         lost, lwi_state_of_speeds(sim->model));
 }
 
-// Errors of evaluations that are worth a warning; estimates are up to some times too large.
+// Relative errors of evaluations that are worth a warning; estimates may be several times too large.
 #define INEXACT 3e-9
 
 static void warn_of_inertias(lw_sim *sim)
 {
-    if (sim->work->formulation != &lwi_formulation_rcr || sim->work->source.rates) return;
-    const double lost = lwi_rcr_lost_digits(sim->work, sim->t, sim->x, sim->inputs);
+    const lwi_formulation *f = sim->work->formulation;
+    if (!f->lost_digits || sim->work->source.rates) return;
+    const double lost = f->lost_digits(sim->work, sim->t, sim->x, sim->inputs);
     if (lost > INEXACT)
         say(sim,
             "inertias differ so much that %s have a relative error of %.0e: use `dca`, which "

@@ -804,4 +804,5 @@ const lwi_formulation lwi_formulation_rcr = {
     .scale = scale,
     .about = about,
     .notice = lwi_rcr_notice,
+    .lost_digits = lwi_rcr_lost_digits,
 };

@@ -329,10 +329,6 @@ typedef struct lwi_rcr_work {
  *  the model.  Overwrites tree and elimination when it is called first.  NULL: there is none, or coordinates are named. */
 const unsigned char *lwi_rcr_start_partition(lwi_work *work);
 
-/** Relative error of the accelerations of `rcr` at (t, x), or of speeds where momenta are the state, by round-off of the
- *  elimination; 0: bodies are too similar.  Some evaluations; state and partition stay. */
-double lwi_rcr_lost_digits(lwi_work *work, double t, const double *x, const double *inputs);
-
 /** Kinds of evaluation, rows of the table of costs: loop clusters in lanes, dense path, elimination
  *  node by node. */
 #define LWI_RCR_CLUSTERS "rcr clusters"

@@ -51,5 +51,7 @@ int lwi_rcr_kept_numbers(const lw_model *model);
 
 /** After the layout: memory of lwi_rcr_lost_digits, if bodies are so different that digits may be lost.  @return LW_ERR_MEMORY */
 lw_status lwi_rcr_digits_create(lwi_work *work);
+/** `lost_digits` of the formulation. */
+double lwi_rcr_lost_digits(lwi_work *work, double t, const double *x, const double *inputs);
 
 #endif

@@ -1,6 +1,5 @@
 // test_lost_digits.c -- digits that `rcr` loses on ropes with heavy loads: the estimate is the error, compared with `dca`, which
 // recovers the digits; runs warn of it, and runs that lose none do not.
-#include "methods/rcr/rcr.h"
 #include "support/given.h"
 #include "support/run.h"
 
@@ -61,7 +60,7 @@ static double estimate(const lw_model *model, double *error)
     if (error) *error = true_error(model, &r.now);
     double *before = lwt_vector(r.work->layout.nx), *after = lwt_vector(r.work->layout.nx);
     lwt_ok(r.work->formulation->rates(r.work, r.t, r.x, NULL, before), &r.work->error);
-    const double lost = lwi_rcr_lost_digits(r.work, r.t, r.x, NULL);
+    const double lost = r.work->formulation->lost_digits(r.work, r.t, r.x, NULL);
     lwt_ok(r.work->formulation->rates(r.work, r.t, r.x, NULL, after), &r.work->error);
     for (int i = 0; i < r.work->layout.nx; i++) assert_true(before[i] == after[i]);
     free(before), free(after);
