@@ -63,7 +63,7 @@ if(LW_SANITIZE MATCHES "address,undefined" AND NOT LW_FUZZ)
         -fno-sanitize-address-use-after-scope -fno-sanitize=undefined -fsanitize=bounds
         $<$<C_COMPILER_ID:GNU>:--param=asan-instrumentation-with-call-threshold=0>)
 endif()
-if(LW_SANITIZE AND CMAKE_C_COMPILER_ID STREQUAL "GNU") # what is not inlined looks like arrays that nothing fills
+if(LW_SANITIZE AND CMAKE_C_COMPILER_ID STREQUAL "GNU") # it takes arrays that a function fills for uninitialised ones where the function is not inlined
     set_property(SOURCE ${LW_SIMD_SOURCES} ${LW_SIMD_LOOPS} APPEND PROPERTY COMPILE_OPTIONS -Wno-maybe-uninitialized)
 endif()
 foreach(isa ${LW_ISA_BUILDS})

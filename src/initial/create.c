@@ -197,8 +197,8 @@ static void restore_given(const lwi_description *given, lwi_description *desc)
     }
 }
 
-// Of rows that hold where the default leaves residuals: loops 1e-6 rad from a singular position have directions with
-// a squared sine of 1e-12, and what rounding leaves of redundant rows is still smaller.
+// Compliance with which speeds are found where the default leaves residuals: loops 1e-6 rad from a singular position have
+// directions with a squared sine of 1e-12, and what rounding leaves of redundant rows is still smaller.
 #define NEAR_SINGULAR_COMPLIANCE 1e-13
 #define SAME_RESIDUAL 0.01
 
@@ -214,7 +214,7 @@ static bool are_found(lwi_assembler *a, int nhold, double *off)
 }
 
 // The model's start with speeds that were not given found from those that were.  *made stays NULL
-// where these contradict each other, or are so near a singular position that no others follow: *near.
+// where these contradict each other, or where the start is so near a singular position that no others follow: *near.
 static lw_status follow_speeds(const lw_model *open, const bool *in_loop, const bool *tied,
                                lwi_hold *hold, lwi_arena *arena, lw_model **made, bool *near,
                                lw_error *error)
@@ -279,8 +279,8 @@ static void add_reason(lw_error *error)
 {
     const size_t used = strlen(error->text);
     snprintf(error->text + used, sizeof error->text - used,
-             "; at these positions the loops are so near a singular one that no speeds follow from "
-             "others: give those of all joints, or start farther off");
+             "; the start is so near a singular position that the speeds of other joints do not "
+             "follow from these: give the speeds of all joints, or start farther away");
 }
 
 lw_status lw_model_create(const lw_builder *builder, lw_model **model, lw_error *error)

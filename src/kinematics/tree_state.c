@@ -98,7 +98,8 @@ static void efforts_of_nodes(void *user, int first, int end)
 // The same where no force acts: the loads are zero.
 static void take_added(const lw_model *model, lwi_tree_work *work)
 {
-    for (int i = 0; i < model->tree_nv && work->added; i++) work->effort[i] = 0 + work->added[i];
+    if (!work->added) return;
+    for (int i = 0; i < model->tree_nv; i++) work->effort[i] = 0 + work->added[i]; // never -0
 }
 
 static void efforts_to_speeds(const lw_model *model, lwi_tree_work *work)

@@ -30,8 +30,8 @@ typedef struct lwi_audit {
     double last_low, last_high; ///< its range in the last of them
     double last,
         balanced; ///< times of the last row, and of the last one with E - Wnc off by less than half of size
-    bool diverged;       ///< momenta with equal steps: a row was off by more than that, first at
-    double since[2];     ///< a time between these rows
+    bool diverged;       ///< momenta with equal steps: a row was off by more than that
+    double since[2];     ///< times of the last row before the first such row, and of that one
     long impulses;       ///< impacts
     double impulse_work; ///< of these [J]
     double work_beside;  ///< their work, where the state has none [J]

@@ -673,8 +673,8 @@ static double largest_change(const lw_model *model, const lwi_snapshot *m, doubl
     return largest;
 }
 
-// Whether the state has the speeds of the tree that the model's velocities are of: up to round-off, which long paths enlarge by
-// far less than from SAME to MAX_CHANGE.
+// Whether the speeds in the state are those of the model's start, up to round-off: then so are the velocities of all bodies.
+// Long paths enlarge SAME, but by far less than to MAX_CHANGE.
 static bool has_speeds_of_start(const lw_sim *sim)
 {
     const lw_model *model = sim->model;
@@ -806,8 +806,8 @@ static void move_bodies(lwi_system *s, double dt)
     }
 }
 
-// Equal steps that end in a dead point of drives fail up to a step after the last state: there the pivot falls to zero in
-// proportion to time.  True: it does so within two steps.
+// The last state before a dead point of drives may be a whole equal step away from it, where the pivot is not small yet.  It
+// falls in proportion to the time that is left.  True: it becomes zero within two steps; work->error names the drive.
 static bool explain_dead_point(lw_sim *sim, double pivot, int joint)
 {
     static const double part = 1e-3, steps = 2;

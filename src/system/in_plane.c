@@ -1,14 +1,14 @@
 // in_plane.c -- ranks and the smallest pivot of a mechanism that moves in a plane, from the rows within it.
 //
-// Where bodies have their mass centres in the plane of their joints, rows within it do not meet those across it, and
+// Where bodies have their mass centres in the plane of their joints, rows within it and rows across it are not coupled:
 // pivots are those of two problems, each with about half of the rows (kinematics/planar_rows.c).
 //
 // Rows across depend on each other as the edges of a graph do, three at a time, in every configuration: their ranks at the
 // nodes follow from the graph.  Bodies that edges connect move across the plane as one rigid body, so the pivots follow from
-// numbers of bodies, centres and second moments, without an elimination; they come to zero nowhere.
+// numbers of bodies, centres and second moments, without an elimination; none of them is ever zero.
 //
-// A mechanism is in a singular position where the rows within depend on each other.  They are eliminated: nodes close the same
-// edges, and pivot where an elimination of all rows does.
+// A mechanism is in a singular position where the rows within depend on each other.  They are eliminated by the same plan as
+// all rows: nodes close the same edges, and choose pivots where an elimination of all rows does.
 #include "system/in_plane.h"
 
 #include "base/assert.h"
@@ -20,10 +20,10 @@
 #include <math.h>
 #include <string.h>
 
-// Pivots of rows across vary little; one within below this part of the smallest of them, when it was found last, is the
-// smallest of all.
+// Pivots of rows across vary little with the motion: a pivot within that is below this part of the smallest one across, as
+// it was found last, is the smallest of all.
 #define SMALLER 0.8
-// Pivots at the start above which no row within nearly depends on others there.
+// If all pivots within are larger than this at the start, the rows within are independent there.
 #define FAR_FROM_SINGULAR 1e-4
 // Largest distance of a mass centre from the plane of its joints, in lengths of the mechanism: round-off.
 #define FLAT 1e-11
@@ -41,7 +41,7 @@ static bool has_forces_alone(const lwi_joint *joint, unsigned rows)
     return true;
 }
 
-// Whether the rows put no torques across the plane on the bodies, at any motion in it.
+// Whether the rows exert no torques about axes in the plane; if at one motion in it, then at all.
 static bool is_flat(const lwi_system *s, int j, int axis, unsigned rows)
 {
     const lwi_joint *joint = &s->model->joint[j];
@@ -59,7 +59,7 @@ static bool is_flat(const lwi_system *s, int j, int axis, unsigned rows)
     return true;
 }
 
-// The same of forces within the plane at P2.
+// The same for rows that are forces within the plane at P2: mass centres and P2 are in one plane.
 static bool is_flat_joint(const lwi_system *s, const lwi_joint *joint, int axis)
 {
     const double limit = FLAT * s->length;
@@ -73,7 +73,7 @@ static bool is_flat_joint(const lwi_system *s, const lwi_joint *joint, int axis)
     return !joint->body1 || fabs(v3_dot(n, arm)) <= limit;
 }
 
-// The rows of each edge within the plane, and how many.  false: an edge has none within, or they meet those across.
+// Which rows of each edge are within the plane, and how many.  false: an edge has none, or they are coupled to those across.
 static bool split_rows(const lwi_system *s, const signed char *axis, lwi_in_plane *p, int *count)
 {
     for (int e = 0; e < s->nedge; e++) {
@@ -92,20 +92,18 @@ static bool split_rows(const lwi_system *s, const signed char *axis, lwi_in_plan
     return true;
 }
 
-/** Bodies that closed edges connect: across the plane a rigid body. */
+/** Bodies that the edges closed so far connect: across the plane they move as one rigid body. */
 typedef struct lwi_in_plane_compound {
-    int root;         // in its direction; itself: it is the root
+    int root;         // another body of it (union-find); itself: it represents the compound
     double n, at[2];  // number of bodies; their centre in the plane
     double second[3]; // sums of xx, xy, yy from there
 } compound;
 
 /** A row across the plane. */
 typedef struct lwi_in_plane_row {
-    int edge, of[2]; // compounds on which it acts; -1: the ground
-    double w[2][3],
-        motion
-            [2]
-            [3]; // wrench on each: force, torques about x and y at its centre; its motion under that
+    int edge, of[2];     // compounds on which it acts; -1: the ground
+    double w[2][3];      // wrench on each: force, torques about x and y at its centre
+    double motion[2][3]; // of each under this wrench
     bool eliminated;
 } row;
 
@@ -115,8 +113,8 @@ static int root_of(compound *of, int body)
     return body;
 }
 
-// Ranks of the nodes where all rows within are independent: of those across, those of edges between bodies that are not
-// connected before.
+// Ranks of the nodes if all rows within are independent.  Of the rows across, those of edges between bodies that are not
+// connected yet are independent.
 static void count_ranks(const lwi_system *s, const lwi_plan *within, compound *of, int *rank)
 {
     for (int b = 0; b <= s->nbody; b++) of[b].root = b;
@@ -184,7 +182,7 @@ lw_status lwi_in_plane_create(const lwi_system *s, lwi_arena *arena, lwi_in_plan
     return status;
 }
 
-// The rank of all rows where those within are independent.
+// The rank of all rows if those within are independent.
 static int rank_of_all(const lwi_in_plane *p)
 {
     int rank = 0;
@@ -237,7 +235,7 @@ static void begin_compounds(const lwi_system *s, const double axes[3][3], compou
 static void join(const lwi_system *s, compound *of, int a, int b)
 {
     if (a == b) return;
-    if (a == s->nbody) a = b, b = s->nbody; // the ground remains
+    if (a == s->nbody) a = b, b = s->nbody; // the ground stays the root
     of[a].root = b;
     if (b == s->nbody) return;
     const double n = of[a].n + of[b].n, each = of[a].n * of[b].n / n;
@@ -262,7 +260,7 @@ static void put_wrench(const lwi_in_plane *p, const lwi_system *s, const lwi_pla
     to->w[i][2] = v3_dot(axes[1], J + 3) - (v3_dot(axes[0], r) - at[0]) * force;
 }
 
-// The torque of a row of a hinge on rotations, in the axes of the plane.
+// The torque of a row of a hinge that keeps two axes at right angles, in the axes of the plane.
 static void hinge_torque(const lwi_joint *joint, const lwi_motion *m, const lwi_row_form *form,
                          const double axes[3][3], double torque[2])
 {
@@ -274,7 +272,8 @@ static void hinge_torque(const lwi_joint *joint, const lwi_motion *m, const lwi_
     torque[0] = v3_dot(axes[0], w), torque[1] = v3_dot(axes[1], w);
 }
 
-// The rows of a hinge between two compounds, with any sign: a force along the normal at P2, torques.
+// The rows across of a hinge between two compounds, up to their signs: a force along the normal at P2, and torques.
+// size: their squared norms before compounds are formed.
 static void put_hinge(const lwi_in_plane *p, const lwi_system *s, int e, const double axes[3][3],
                       row *to, double size[ACROSS])
 {
@@ -314,7 +313,7 @@ static void put_hinge(const lwi_in_plane *p, const lwi_system *s, int e, const d
     }
 }
 
-// The rows of another joint between two compounds.
+// The same of any other joint.
 static void put_closure(const lwi_in_plane *p, const lwi_system *s, int e, double t,
                         const double axes[3][3], row *to, double size[ACROSS])
 {
@@ -345,7 +344,7 @@ static void move_compound(const compound *c, double length, const double w[3], d
     motion[2] = inverse * (xx * w[2] - xy * w[1]);
 }
 
-// Scales a row to one on the diagonal of the bodies at the joint.
+// Scales a row to norm one on the bodies at its joint, and finds the motions of the compounds under it.
 static void finish_row(const lwi_in_plane *p, double length, double size, row *r)
 {
     const double scale = 1 / sqrt(size);
@@ -365,7 +364,8 @@ static double product(const row *a, const row *b)
     return sum;
 }
 
-// Eliminates `rank` of n rows, the largest pivot first or in their order; smaller ones than p->across replace it.
+// Eliminates `rank` of n rows, with `pivots` the largest pivot first, else in their order.  A pivot smaller than p->across
+// replaces it.
 static void eliminate_across(lwi_in_plane *p, int n, int rank, bool pivots)
 {
     double *S = p->S;

@@ -643,7 +643,7 @@ static void one_speed_is_enough_near_singular_positions(void **state)
         lw_model_destroy(model);
     }
     assert_int_equal(nearly_in_line(1e-7, &model, &error), LW_ERR_MODEL);
-    assert_non_null(strstr(error.text, "so near a singular one"));
+    assert_non_null(strstr(error.text, "so near a singular position"));
 }
 
 // Contradictory speeds are refused with the name of the joint, and so are contradictory positions.

@@ -179,7 +179,7 @@ static void samples_wait_for_motion(void **state)
     lw_model_destroy(model);
 }
 
-// The model is destroyed.
+// The ranks of the monitor are those that a formulation has found, and those found alone.  Destroys the model.
 static void share_ranks(lw_model *model, int redundant, bool in_plane)
 {
     static const char *const sharing[] = {"auto", "dca", "hdca", "rcr"};

@@ -166,8 +166,8 @@ static void pivots_of_planar_loops_are_those_of_all_rows(void **state)
     assert_true(within > 900);
 }
 
-// Of the nodes of the model's plan, by all rows and from the plane alone; the model is destroyed.  False: at its start rows
-// within it nearly depend.
+// Compares the ranks of the nodes of the model's plan by all rows with those from the plane alone, and destroys the model.
+// False: at its start the rows within are nearly dependent, so that all rows have been ranked.
 static bool has_same_ranks(lw_model *model)
 {
     lwi_arena arena;

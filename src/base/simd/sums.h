@@ -32,7 +32,7 @@
 // Angles up to this one have products with the parts of pi/2 that are exact (sincos.inl).
 #define LWI_K_LARGEST_ANGLE 1.0e6
 
-// With sanitizers the compiler decides: all of it in one function takes five times as long to compile there.
+// Sanitizer builds leave inlining to the compiler: kernels that are inlined completely take five times as long to compile.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define INLINE inline
 #else

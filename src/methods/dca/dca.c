@@ -177,7 +177,7 @@ static void copy_part(void *user, int first, int end)
     memcpy(of->to + first, of->from + first, (size_t)(end - first) * sizeof *of->to);
 }
 
-// Long states by all threads.
+// Copies a state, a long one by all threads.
 static void copy_state(const lwi_work *work, double *to, const double *from)
 {
     enum { WORTH = 16384 };

@@ -243,11 +243,12 @@ static void continue_joints(lwi_rattle *d, double t)
         lwi_pool_for(d->system.pool, d->auxiliary.n, carry_some, &of);
 }
 
-// Redundant rows: what of lambda does nothing at one position does something at the next, where Newton's iteration makes up for
-// it by increments that are orthogonal to it there.  Extrapolated from step to step it grows, to 10^6 times the others in some
-// seconds, until increments fail.  Then lambda is replaced by that of minimum norm with the same effect,
+// With redundant rows lambda has a part without effect at one position that has one at the next.  Newton's iteration
+// compensates for it by other components of lambda.  Extrapolated from step to step this part grows, in some seconds to 10^6
+// times the others, until Newton's iteration fails.  Before that lambda is replaced by that of minimum norm with the same
+// effect,
 //     J M^-1 J' lambda' = J M^-1 J' lambda,
-// as mu is, at the same position.
+// as mu has it at the same position.
 #define MUCH_LARGER 2
 static void reduce_multipliers(lwi_rattle *d)
 {

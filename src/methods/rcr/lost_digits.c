@@ -2,10 +2,11 @@
 //
 // Input: a state.  Output: the relative error of its accelerations, of speeds where momenta are the state.
 //
-// What a node sends, K - K S (S'K S)^-1 S'K, has no part of the inertia along the speeds that it eliminates: a light link
-// keeps of the load behind it round-off alone, which is large compared with its inertia.  The elimination is repeated with
-// all inertias and forces times three.  That leaves the motion as it is and rounds everything differently, so that the
-// difference of two solutions is their error.  Only models with very different bodies are examined.
+// The inertia that a node passes on to its parent, K - K S (S'K S)^-1 S'K, is zero along the motions S of its joint, except
+// for round-off.  If the node is heavy and its parent light, this round-off is large compared with the inertia of the parent.
+// The elimination is repeated with all inertias and forces times three.  That leaves the motion as it is and rounds
+// everything differently, so that the difference of the two solutions is about their error.  Only models with very different
+// bodies are examined.
 // Cost: two evaluations.
 #include "methods/rcr/dense_path.h"
 #include "methods/rcr/state.h"
@@ -43,7 +44,7 @@ lw_status lwi_rcr_digits_create(lwi_work *work)
     return d->digits.xdot && d->digits.rotor && d->digits.choice ? LW_OK : LW_ERR_MEMORY;
 }
 
-// The rotors' inertias, which an evaluation does not set, to or from `kept`.
+// Stores the inertias of the rotors in `kept`: evaluations do not set them again.
 static void keep_rotors(const lwi_rcr *e, double *kept)
 {
     if (e->model->tree_nv) memcpy(kept, e->rotor, (size_t)e->model->tree_nv * sizeof *kept);
@@ -63,7 +64,7 @@ static void triple(double *x, int n)
     for (int i = 0; i < n; i++) x[i] *= 3;
 }
 
-// The last solution again, with all inertias and forces times three.
+// Repeats the last solution with all inertias and forces times three.
 static bool solve_differently(lwi_rcr *e, double t, double *kept)
 {
     lw_error error;
@@ -95,20 +96,21 @@ static double largest_motion(const lwi_rcr *e, bool rotation)
     return largest;
 }
 
-// How far the speeds or their rates `found` [tree_nv] are from the last solution, as motions of bodies by the largest; not less
-// than `minimum` [m/s, m/s^2].
+// The largest difference of the motions of bodies by the speeds or rates `found` [tree_nv] from those of the last solution,
+// relative to the largest motion, or to `minimum` [m/s, m/s^2] if that is larger.
 static double distance(lwi_rcr *e, const double *found, double minimum)
 {
     double size[2];
     for (int i = 0; i < 2; i++) size[i] = largest_motion(e, i);
     size[0] = fmax(size[0], minimum / e->length);
-    const int rotation = size[0] == 0; // flywheels
+    const int rotation = size[0] == 0; // nothing translates: flywheels
     for (int i = 0; i < e->model->tree_nv; i++) e->y[i] -= found[i] * e->scale[i];
     lwi_rcr_move_nodes(e);
     return size[rotation] > 0 ? largest_motion(e, rotation) / size[rotation] : 0;
 }
 
-// The accelerations at a state once more, rounded differently, into y; of clusters by the elimination.
+// The accelerations at a state again, rounded differently: rates of speeds in e->y, motions of nodes in e->x.  Those of
+// clusters are repeated by the elimination.
 static bool accelerate(lwi_work *work, double t, const double *x, const double *inputs)
 {
     const lw_model *model = work->model;

@@ -717,8 +717,8 @@ static void refusals_name_what_is_wrong(void **state)
     lw_model_destroy(model);
 }
 
-// Bricard's linkage without gravity: its redundant row lets multipliers that do nothing grow from step to step, by which Newton's
-// iteration ended after 2.5 s far from any singular position.  The error of the energy is that of the step, in all runs.
+// Bricard's linkage without gravity.  With its redundant row, multipliers without effect can grow from step to step, until
+// Newton's iteration fails far from any singular position.  The error of the energy is that of the step in all runs.
 static void multipliers_of_redundant_rows_do_not_grow(void **state)
 {
     (void)state;

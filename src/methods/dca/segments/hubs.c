@@ -387,7 +387,7 @@ static void place_at_joint(const lwi_hubs *hubs, int k)
     v3_add(tree->r[k], tree->r[k], tree->r[parent]);
 }
 
-// Columns of S are independent at all coordinates.
+// lwi_hub.metric; it exists, for columns of S are independent at all coordinates.
 static void factor_metric(int nv, double (*S)[6], double (*L)[6])
 {
     for (int i = 0; i < nv; i++)

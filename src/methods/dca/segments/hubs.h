@@ -50,7 +50,7 @@ typedef struct lwi_hub {
             [6]; ///< core < 0: Cholesky factor of J K J' + L of the edge that is eliminated with it
     double U[6][6], y[6]; ///< S^-1 J of the hub on the other side of that; S^-1 c
     double Jt[6][6];      ///< rows of `through` on it
-    double metric[6][6];  ///< Cholesky factor of S'S of its joint; of one column its square
+    double metric[6][6];  ///< Cholesky factor of S'S of its joint; with one column S'S
 } lwi_hub;
 
 /** Rows between two hubs, or one and the ground: a joint, or a path that ends at a hub.  Of a joint that closes a loop:

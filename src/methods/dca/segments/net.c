@@ -159,7 +159,8 @@ bool lwi_net_accelerations(lwi_net *net, double t, const double *effort, const d
     return lwi_hubs_accelerations(hubs, t, udot);
 }
 
-// In both passes too: one leaves 5e-11 of the largest reaction with masses of 1 : 10^6, 2e-12 in a ring of 4000 links.
+// By a solution and its correction, as the speeds: the first alone has errors of reactions of 5e-11 of the largest one with
+// masses of 1 : 10^6, of 2e-12 in a ring of 4000 links.
 bool lwi_net_response(lwi_net *net, const double *q, const double *effort, double *du)
 {
     lwi_net_paths *paths = &net->paths;

@@ -122,7 +122,7 @@ static double *row_of(const lwi_net_paths *p, int what, int g, int l)
            (size_t)l * length;
 }
 
-// What the kernels of a pass use, and what of it no pass before has copied.
+// Arrays that the kernels of a pass use, and those of them that no earlier pass has copied.
 #define OF(what) (1u << (what))
 static const struct {
     unsigned used, copied;

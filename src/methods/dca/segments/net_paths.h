@@ -17,7 +17,7 @@ typedef struct lwi_net_pair {
 /** Whether the kernels use the arrays of the tree where they are, or copies of a segment's numbers. */
 typedef enum lwi_net_rows {
     LWI_NET_IN_PLACE,
-    LWI_NET_SHORT,    ///< copied: consecutive, but fewer than the longest of the group has
+    LWI_NET_SHORT,    ///< copied: consecutive, but fewer than in the longest segment of the group
     LWI_NET_SCATTERED ///< copied: not consecutive
 } lwi_net_rows;
 

@@ -143,13 +143,13 @@ static void add_symmetric(lwi_inertia *M, const double (*E)[LWI_LANES])
     for (int i = 0; i < 9; i++) M->B[i] += E[3 + i % 3][i / 3];
 }
 
-// A base with nv speeds, of accelerations y [nv]; most have six, for which loops over them are unrolled.
+// Accelerations y [nv] of a base with nv speeds.  Most have six, as a constant: loops over them are unrolled.
 static inline bool solve_base(lwi_cluster_base *base, int nv, double *y)
 {
     double D[6][6], *s = base->total, *h = s + LWI_CLUSTER_SPATIAL;
     lwi_inertia M;
     const int lanes =
-        base->lanes < LWI_LANES ? base->lanes + 1 : LWI_LANES; // one zero: no sum is -0
+        base->lanes < LWI_LANES ? base->lanes + 1 : LWI_LANES; // one with zeros: no sum is -0
     for (int k = 0; k < LWI_CLUSTER_BASE_LOAD; k++)
         for (int l = 0; l < lanes; l++) s[k] += base->cluster_load[k][l];
     v6_add(h, h, base->e);

@@ -26,8 +26,8 @@ typedef struct found {
 
 struct lwi_rcr_clusters {
     const lwi_cluster_kernels *kernels;
-    const lwi_cluster_kernels
-        *of_count[LWI_LANES + 1]; // for as many clusters in a block, or the rest of one
+    // for so many clusters of a block, or the last ones of it
+    const lwi_cluster_kernels *of_count[LWI_LANES + 1];
     lwi_clusters *clusters;
     lwi_rcr_loads loads;
     lwi_cluster_reactions *reactions; // NULL: not loop by loop
@@ -58,8 +58,8 @@ static lw_status prepare_found(lwi_work *work, found *f)
     return f->x && f->xdot && f->inputs ? LW_OK : LW_ERR_MEMORY;
 }
 
-// The fewest lanes that hold `count` clusters: of a single one, all others would be computed for nothing.  Bits do not
-// depend on it.
+// The narrowest kernels with a lane for each of `count` clusters, so that few lanes are computed for nothing.  The bits of
+// results do not depend on the width.
 static const lwi_cluster_kernels *kernels_for(int count)
 {
     for (int width = 1; width < LWI_LANES; width *= 4) {

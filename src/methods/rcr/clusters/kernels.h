@@ -18,9 +18,9 @@ typedef struct lwi_cluster_phases {
 } lwi_cluster_phases;
 
 typedef struct lwi_cluster_kernels {
-    int width; ///< lanes that `place` and `force` compute
-    lwi_cluster_phases any;
-    const lwi_cluster_phases *shape; ///< those of shapes.h
+    int width;                       ///< lanes that `place` and `force` compute
+    lwi_cluster_phases any;          ///< for any shape
+    const lwi_cluster_phases *shape; ///< for each of LWI_CLUSTER_SHAPE_LIST (shapes.h)
     /** Position error of the loops at tree q: the largest square of the distance of closing points, or of the sine
      *  of the angle between closing axes.
      *  @return false: an angle is too large */

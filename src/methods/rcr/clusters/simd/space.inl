@@ -594,7 +594,7 @@ static INLINE void NAME(cluster_force)(const lwi_cluster_block *b, const double 
 
 #include "methods/rcr/clusters/simd/planar.inl"
 
-// Whether all lanes are valid.  max_ratio2 := the largest of it and of those in the lanes.
+// Whether all lanes are valid.  *max_ratio2 becomes the largest of itself and of the lanes.
 static INLINE bool NAME(cluster_reduce)(mask valid, real ratio2, double *max_ratio2)
 {
     double lane[WIDTH];
