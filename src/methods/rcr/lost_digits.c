@@ -117,7 +117,8 @@ static bool accelerate(lwi_work *work, double t, const double *x, const double *
     lwi_rcr_work *d = work->data;
     lwi_rcr *e = &d->e;
     lw_error error;
-    if (d->by_dense) { // poses, velocities and loads are those of the rates
+    if (d->in_clusters) d->by_dense = false; // that of an earlier state
+    if (d->by_dense) {                       // poses, velocities and loads are those of the rates
         lwi_rcr_place(e, &d->tree, t);
         if (!lwi_rcr_dense_tripled(d->dense, d, t, d->digits.rotor)) return false;
         for (int i = 0; i < model->tree_nv; i++) e->y[i] = d->vdot[i] * e->scale[i];
