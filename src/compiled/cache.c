@@ -19,7 +19,7 @@
 #define MARK "linkwork check "
 enum { MARK_SIZE = sizeof MARK - 1, CHECK = 16, END = MARK_SIZE + CHECK, LARGEST = 1 << 28 };
 
-enum { MAX_FILES = 1000 }; // that are kept
+enum { MAX_FILES = 2000 }; // that are kept: for each model a shared object and its entry
 
 // A folder of a compiler that has not ended after so many seconds belongs to a program that was stopped.
 enum { ABANDONED = 24 * 3600 };

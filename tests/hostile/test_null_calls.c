@@ -74,7 +74,8 @@ static lw_sweep *the_lw_sweep, *new_lw_sweep;
 static lw_study *the_lw_study, *new_lw_study;
 static lw_dynamics *the_lw_dynamics, *new_lw_dynamics;
 static lw_compiled *the_lw_compiled, *new_lw_compiled;
-static lw_compiled_desc lw_compiled_desc_ = {.cache = "null-cache", .lanes = 4};
+static lw_compiled_desc lw_compiled_desc_ = {
+    .cache = "null-cache", .lanes = 4, .derivatives = true};
 static lw_compiled_info compiled_info;
 static lw_device_batch *the_lw_device_batch, *new_lw_device_batch;
 static lw_device_batch_desc lw_device_batch_desc_ = {
