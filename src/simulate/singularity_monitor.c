@@ -794,16 +794,12 @@ static bool explain_divergence(lw_sim *sim, lw_status status)
 // The bodies of the system moved at their velocities for the time dt.
 static void move_bodies(lwi_system *s, double dt)
 {
-    for (int b = 1; b < s->model->nbody; b++) {
-        const double speed = v3_norm(s->w[b]);
-        double axis[3], turn[9], R[9];
-        v3_axpy(s->r[b], dt, s->v[b]);
-        if (!(speed > 0)) continue;
-        v3_scale(axis, 1 / speed, s->w[b]);
-        rot_axis(turn, axis, speed * dt);
-        m3_mul(R, turn, s->R[b]);
-        memcpy(s->R[b], R, sizeof R);
+    for (int k = 0; k < s->model->nnode; k++) {
+        const int b = s->model->node[k].body;
+        v3_scale(s->x[k], dt, s->v[b]);
+        v3_scale(s->x[k] + 3, dt, s->w[b]);
     }
+    lwi_system_move(s, (const double(*)[6])s->x);
 }
 
 // The last state before a dead point of drives may be a whole equal step away from it, where the pivot is not small yet.  It
