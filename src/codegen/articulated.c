@@ -263,3 +263,37 @@ lw_status lwi_sweeps(lwi_sweep *s, const double ground[3], lwi_arena *arena, lw_
     }
     return LW_OK;
 }
+
+// p has M c already: the acceleration without the bias terms that come after the screw.
+static val power_of_motion(const lwi_sweep *s, int i)
+{
+    lwi_codegen_graph *g = s->motion.graph;
+    const lwi_element *e = &s->motion.elements->list[i];
+    const lwi_body_values *b = &s->motion.body[i];
+    val A[6], F[6], S[6];
+    for (int k = 0; k < 3; k++)
+        A[k] = sub(g, b->A[k], b->l[k]), A[3 + k] = sub(g, b->A[3 + k], b->k[k]);
+    lwi_codegen_motion_subspace(g, e, 0, S);
+    lwi_art_apply(g, F, &s->art[i], A);
+    lwi_add(g, 6, F, s->art[i].p);
+    return mul(g, lwi_codegen_dot(g, 6, S, F), lwi_walk_speed(s->motion.walk, e->iv));
+}
+
+// Efforts times speeds; those of prescribed motions are S'(M A + p).
+lw_status lwi_articulated_power(const lwi_sweep *s, lwi_arena *arena, val *power)
+{
+    lwi_codegen_graph *g = s->motion.graph;
+    const lwi_elements *elements = s->motion.elements;
+    val *each = LWI_PUSH(arena, val, elements->n);
+    if (!each) return LW_ERR_MEMORY;
+    for (int i = 0; i < elements->n; i++) {
+        const lwi_element *e = &elements->list[i];
+        lwi_codegen_graph_mark(g);
+        each[i] = e->driven ? power_of_motion(s, i) : lit(g, 0);
+        for (int j = 0; j < lwi_element_speeds(e); j++)
+            each[i] = madd(g, each[i], lwi_articulated_effort(s, e->iv + j),
+                           lwi_walk_speed(s->motion.walk, e->iv + j));
+    }
+    *power = lwi_codegen_sum(g, elements->n, each);
+    return LW_OK;
+}

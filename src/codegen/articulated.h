@@ -44,6 +44,9 @@ lw_status lwi_articulated_singular(const lwi_sweep *sweep, int i, lw_error *erro
 void lwi_articulated_pass(lwi_sweep *sweep, int i);
 /** u and A of an element with an eliminated joint. */
 void lwi_articulated_respond(lwi_sweep *sweep, int i, const val ground[6]);
+/** The power of all efforts, those of prescribed motions too, after lwi_sweeps of a tree; no loops.
+ *  @return LW_ERR_MEMORY */
+lw_status lwi_articulated_power(const lwi_sweep *sweep, lwi_arena *arena, val *power);
 /** A comment with the name of the element. */
 void lwi_articulated_note(const lwi_sweep *sweep, int i, const char *what);
 

@@ -22,13 +22,18 @@ static lw_status tree_accelerations(lwi_sweep *s, val *vdot, lwi_arena *arena, l
     return LW_OK;
 }
 
-// The work of prescribed motions and of forces without a potential changes the energy, and nothing else does.
-static lw_status add_inertial_power(const lwi_codegen_motion *motion, const val *vdot,
-                                    lwi_arena *arena, val *power)
+// The work of prescribed motions and of forces without a potential changes the energy, and nothing else does: the power of both is
+// its rate.  `power` has that of the stored energy.
+static lw_status add_inertial_power(const lwi_sweep *s, const val *vdot, lwi_arena *arena,
+                                    val *power)
 {
+    lwi_codegen_graph *g = s->motion.graph;
     val inertial;
-    TRY(lwi_codegen_inertial_power(motion, vdot, arena, &inertial));
-    *power = add(motion->graph, *power, inertial);
+    if (s->motion.elements->loops)
+        TRY(lwi_codegen_inertial_power(&s->motion, vdot, arena, &inertial));
+    else
+        TRY(lwi_articulated_power(s, arena, &inertial));
+    *power = add(g, *power, inertial);
     return LW_OK;
 }
 
@@ -51,7 +56,7 @@ static lw_status accelerations(const lwi_walk *walk, const arrays *to, val *vdot
         TRY(tree_accelerations(&s, vdot, arena, error));
     }
     if (to->power < 0) return LW_OK;
-    if (elements->model->driven) TRY(add_inertial_power(&s.motion, vdot, arena, &power));
+    if (elements->model->driven) TRY(add_inertial_power(&s, vdot, arena, &power));
     lwi_codegen_graph_output(walk->graph, to->power, 0, power);
     return LW_OK;
 }
