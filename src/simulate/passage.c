@@ -14,8 +14,10 @@
 // quintic's own error grows with theta.  Rows of a Sarrus linkage with forces that rise and fall in 40 ms are off by
 // 2e-6 of the largest force by a cubic at theta = 0.01, 1e-6 by the quintic at 0.02, 5e-6 at 0.04.
 //
-// A mechanism that stops or reverses within the band has no such states: its reactions are those solved for.  So are
-// they where loads must be held by bars in a line: these forces grow as 1/s, and no polynomial describes them.
+// A mechanism that stops or reverses within the band has no such states.  Within a step across it has values at the
+// nodes of Gauss's rules on that step, which keep away from positions: the polynomial through the outer ones, if it
+// meets the inner ones, or through all.  Else its reactions are those solved for.  So are they where loads must be held
+// by bars in a line: these forces grow as 1/s, and no polynomial describes them.
 #include "simulate/simulation.h"
 
 #include "base/assert.h"
@@ -29,13 +31,17 @@
 #define NEAREST 1.5
 #define FARTHEST 4
 enum { NODES = LWI_PASSAGE_NODES };
-// States on the path away from a start at a position.
-enum { START_NODES = 10, MAX_NODES = START_NODES };
+// States on a step across or away from a start: the nodes of both rules.
+enum { PATH_NODES = 10, OUTER_NODES = 8, MAX_NODES = PATH_NODES };
 // Motion, in radians or lengths of the mechanism, over which the change of the sine is measured, and the largest one
 // to the last state.
 #define TRIAL 0.05
 #define LARGEST_MOTION 0.6
-// Share of the largest reaction at the nearest state that grows as 1/s.
+// Speed of a row, relative to that at the begin of the step across, below which the mechanism reverses.
+#define SLOW 0.5
+// Sine above which the inner nodes of such a step are exact enough for the polynomial, which a long step needs.
+#define EXACT 5e-3
+// Share of the largest reaction at the nearest state that grows as 1/s, or that the polynomial misses at an inner node.
 #define POLE 0.05
 
 // ------------------------------------------------------------------------------------------ create
@@ -62,13 +68,20 @@ void lwi_sim_release_passage(lw_sim *sim)
 
 // ------------------------------------------------------------------------------------------- sines
 
+// Whether the state follows a step across at time t, rather than the path away from the start.
+static bool is_across(const lwi_crossing *c, double t)
+{
+    const bool from_start = c->started && c->begin == c->start.t;
+    return c->active && !from_start && t < c->end;
+}
+
 // The sine on the step across that the state follows, interpolated between its nodes, and its rate; false: it follows none,
 // or begins at the position.  With the sign of the distance from the position it is a smooth function of time.
 static bool find_on_path(const lw_sim *sim, double t, double *sine, double *slope)
 {
     const lwi_crossing *c = &sim->crossing;
     const lwi_gauss_rule *rule = &sim->passage.gauss.rule6;
-    if (!c->active || c->started || !(t < c->end)) return false;
+    if (!is_across(c, t)) return false;
     const lwi_crossing_path *path = &c->best;
     const lwi_crossing_piece *piece = &path->piece[path->npiece - 1];
     const double at = (t - piece->t) / piece->h, middle = (path->position - piece->t) / piece->h;
@@ -191,19 +204,23 @@ static bool find_nodes_on_path(lw_sim *sim, lw_observe level, double t, double f
     return true;
 }
 
-// At the nodes of both rules of the path away from the start: these keep away from all positions.
-static bool find_nodes_of_start(lw_sim *sim, lw_observe level, double dt[START_NODES])
+// At the nodes of both rules on the last piece of the path, dt from the time t: these keep away from all positions.
+// `place`: numbers that the nodes get.
+static bool find_nodes_of_piece(lw_sim *sim, lw_observe level, double t,
+                                const int place[PATH_NODES], double dt[PATH_NODES])
 {
-    const lwi_crossing *c = &sim->crossing;
+    const lwi_crossing_path *path = &sim->crossing.best;
+    const lwi_crossing_piece *piece = &path->piece[path->npiece - 1];
     const lwi_gauss *g = &sim->passage.gauss;
     const lwi_gauss_rule *rules[] = {&g->rule6, &g->rule4};
     int n = 0;
     for (int r = 0; r < LWI_COUNT(rules); r++)
         for (int i = 0; i < rules[r]->stages; i++, n++) {
-            dt[n] = rules[r]->c[i] * (c->end - c->begin);
-            if (!observe_on_path(sim, level, n, c->begin + dt[n])) return false;
+            const double at = rules[r]->c[i] * piece->h;
+            dt[place[n]] = at - (t - piece->t);
+            if (!observe_on_path(sim, level, place[n], piece->t + at)) return false;
         }
-    LWI_ASSERT(n == START_NODES);
+    LWI_ASSERT(n == PATH_NODES);
     return true;
 }
 
@@ -235,6 +252,24 @@ static bool grows(const lwi_passage *p, const lw_model *model, double position, 
         pole = fmax(pole, fabs(sum / (dt[0] - position)));
     }
     return pole > POLE * size;
+}
+
+// Whether the polynomial through the outer nodes misses a reaction at one of the others.
+static bool misses(const lwi_passage *p, const lw_model *model, const double dt[PATH_NODES])
+{
+    double weight[MAX_NODES], off = 0, size = 0;
+    for (int k = OUTER_NODES; k < PATH_NODES; k++) {
+        find_weights(OUTER_NODES, dt, dt[k], weight);
+        for (int c = p->nvalue - 6 * model->njoint; c < p->nvalue; c++) {
+            const double *value = p->value + c;
+            double sum = 0;
+            for (int i = 0; i < OUTER_NODES; i++)
+                sum += weight[i] * value[(size_t)i * (size_t)p->nvalue];
+            const double there = value[(size_t)k * (size_t)p->nvalue];
+            off = fmax(off, fabs(sum - there)), size = fmax(size, fabs(there));
+        }
+    }
+    return !(off <= POLE * size);
 }
 
 typedef struct polynomial {
@@ -285,8 +320,36 @@ static double growth(lw_sim *sim, const lwi_snapshot *m, double sine, double rat
     return after[0] >= after[1] ? slope : -slope;
 }
 
-static bool continue_values(lw_sim *sim, lw_observe level, lwi_snapshot *m, double sine,
-                            double typical, double rate)
+// Whether the mechanism reverses close to the row: it is much slower there than where the step across begins.
+static bool reverses(lw_sim *sim, double t, double rate)
+{
+    const lwi_crossing *c = &sim->crossing;
+    lwi_gauss *g = &sim->passage.gauss;
+    if (!is_across(c, t)) return false;
+    const lwi_crossing_piece *piece = &c->best.piece[c->best.npiece - 1];
+    g->node.t = piece->t;
+    return g->work->formulation->observe(g->work, piece->t, piece->x0, sim->inputs,
+                                         LW_OBSERVE_TWIST, &g->node) == LW_OK &&
+           rate < SLOW * lwi_sine_rate(&sim->monitor.system, &g->node);
+}
+
+// A row on the last piece of a step across, by states on it.
+static bool continue_on_piece(lw_sim *sim, lw_observe level, lwi_snapshot *m)
+{
+    // the inner nodes of the rule with six last
+    static const int place[PATH_NODES] = {0, 1, 8, 9, 4, 5, 6, 7, 2, 3};
+    const lwi_passage *p = &sim->passage;
+    const lwi_crossing *c = &sim->crossing;
+    double dt[PATH_NODES];
+    if (!is_across(c, m->t) || m->t < c->best.piece[c->best.npiece - 1].t) return false;
+    if (!find_nodes_of_piece(sim, level, m->t, place, dt)) return false;
+    if (level >= LW_OBSERVE_REACTION && misses(p, sim->model, dt)) return false;
+    extrapolate(p, sim->model, level, c->best.node > EXACT ? PATH_NODES : OUTER_NODES, dt, m);
+    return true;
+}
+
+static bool continue_outside(lw_sim *sim, lw_observe level, lwi_snapshot *m, double sine,
+                             double typical, double rate)
 {
     lwi_passage *p = &sim->passage;
     const double slope = growth(sim, m, sine, rate), nearest = NEAREST * p->band * typical;
@@ -302,12 +365,21 @@ static bool continue_values(lw_sim *sim, lw_observe level, lwi_snapshot *m, doub
     return true;
 }
 
+static bool continue_values(lw_sim *sim, lw_observe level, lwi_snapshot *m, double sine,
+                            double typical, double rate)
+{
+    const bool on_piece = reverses(sim, m->t, rate);
+    if (on_piece && continue_on_piece(sim, level, m)) return true;
+    return continue_outside(sim, level, m, sine, typical, rate) ||
+           (!on_piece && continue_on_piece(sim, level, m));
+}
+
 // Rows within the band are few: their memory is allocated by the first one.
 static bool allocate(lw_sim *sim)
 {
     const lw_model *model = sim->model;
     lwi_passage *p = &sim->passage;
-    const size_t n = sim->crossing.start.r ? START_NODES : NODES;
+    const size_t n = sim->crossing.active ? PATH_NODES : NODES;
     p->nvalue = (p->accelerations ? 6 * model->nbody + model->nv : 0) + 6 * model->njoint;
     if (!p->value) p->value = lwi_arena_push(&sim->arena, n * (size_t)p->nvalue, sizeof *p->value);
     return p->value != NULL;
@@ -340,20 +412,28 @@ bool lwi_sim_continue_values(lw_sim *sim, lw_observe level, lwi_snapshot *m)
 bool lwi_sim_continue_start(lw_sim *sim, lw_observe level, lwi_snapshot *m)
 {
     lwi_passage *p = &sim->passage;
-    double dt[START_NODES];
+    static const int place[PATH_NODES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+    double dt[PATH_NODES];
     p->accelerations = true;
     if (!allocate(sim)) return false;
     lwi_gauss_keep(&p->gauss);
-    const bool done = find_nodes_of_start(sim, level, dt);
+    const bool done = find_nodes_of_piece(sim, level, sim->crossing.begin, place, dt);
     lwi_gauss_restore(&p->gauss);
     if (!done) return false;
-    const bool reactions =
-        level >= LW_OBSERVE_REACTION && !grows(p, sim->model, 0, START_NODES, dt);
-    extrapolate(p, sim->model, reactions ? level : LW_OBSERVE_ACCELERATION, START_NODES, dt, m);
+    const bool reactions = level >= LW_OBSERVE_REACTION && !grows(p, sim->model, 0, PATH_NODES, dt);
+    extrapolate(p, sim->model, reactions ? level : LW_OBSERVE_ACCELERATION, PATH_NODES, dt, m);
     // those that grow have no value at the position: as those 0.05 rad away
     const int nearby = sim->crossing.from_rest ? 2 : 1;
     if (level >= LW_OBSERVE_REACTION && !reactions)
         memcpy(m->reaction, p->value + (nearby + 1) * p->nvalue - 6 * sim->model->njoint,
                (size_t)sim->model->njoint * sizeof *m->reaction);
     return true;
+}
+
+void lwi_sim_take_uniqueness(lw_sim *sim)
+{
+    const lwi_snapshot *m = &sim->passage.gauss.node;
+    const size_t n = (size_t)sim->model->njoint;
+    memcpy(sim->snapshot.unique, m->unique, n * sizeof *m->unique);
+    memcpy(sim->snapshot.undetermined, m->undetermined, n * sizeof *m->undetermined);
 }

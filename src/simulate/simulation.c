@@ -676,6 +676,16 @@ static lw_status observe(lw_sim *sim, lw_observe level)
     return status == LW_OK ? LW_OK : lwi_sim_fail_work(sim, status, "observation");
 }
 
+// With accelerations at a singular position, which some formulations refuse, the motion alone: they may be continued to it.
+static lw_status observe_state(lw_sim *sim, lw_observe level, bool *solved)
+{
+    const lw_status status = observe(sim, level);
+    *solved = status == LW_OK;
+    if (status != LW_ERR_SINGULAR || level < LW_OBSERVE_ACCELERATION || !sim->crossing.active)
+        return status;
+    return observe(sim, LW_OBSERVE_TWIST);
+}
+
 lw_status lw_sim_observe(lw_sim *sim, lw_observe level, const lw_observation **observation)
 {
     if (!sim) return LW_ERR_ARGUMENT;
@@ -684,10 +694,13 @@ lw_status lw_sim_observe(lw_sim *sim, lw_observe level, const lw_observation **o
                         (int)level, LW_OBSERVE_MOMENTUM);
     if (level >= LW_OBSERVE_MOMENTUM) TRY(prepare_momenta(sim));
     const bool start = lwi_sim_observe_singular_start(sim, level);
-    if (!start) TRY(observe(sim, level));
+    bool solved = true;
+    if (!start) TRY(observe_state(sim, level, &solved));
     sim->snapshot.work += sim->audit.work_beside;
     if (level >= LW_OBSERVE_MOMENTUM) find_momenta(sim);
     const bool continued = start || lwi_sim_continue_values(sim, level, &sim->snapshot);
+    if (!continued && !solved) return LW_ERR_SINGULAR; // the message is that of observe_state
+    if (!solved && level >= LW_OBSERVE_REACTION) lwi_sim_take_uniqueness(sim);
     lwi_observe_merged(sim->model, level, sim->inputs, &sim->loads, &sim->snapshot);
     lwi_totals system = {0};
     if (level >= LW_OBSERVE_ENERGY) observe_totals(sim, level, &system);

@@ -399,6 +399,8 @@ bool lwi_sim_continue_values(lw_sim *sim, lw_observe level, lwi_snapshot *snapsh
 
 /** Those of a start at a singular position, from states on the path away from it. */
 bool lwi_sim_continue_start(lw_sim *sim, lw_observe level, lwi_snapshot *snapshot);
+/** Which reactions are unique, where they could not be solved for: as at the last of these states. */
+void lwi_sim_take_uniqueness(lw_sim *sim);
 
 /** Memory, where the integrator can end steps early; after lwi_sim_prepare_passage. */
 lw_status lwi_sim_prepare_crossing(lw_sim *sim);

@@ -442,15 +442,6 @@ bool lwi_sim_leave_singular_again(lw_sim *sim)
     return c->started;
 }
 
-// Where uniqueness of reactions is observed, it is that of the last state outside.
-static void take_uniqueness(lw_sim *sim)
-{
-    const lwi_snapshot *m = &sim->passage.gauss.node;
-    const size_t n = (size_t)sim->model->njoint;
-    memcpy(sim->snapshot.unique, m->unique, n * sizeof *m->unique);
-    memcpy(sim->snapshot.undetermined, m->undetermined, n * sizeof *m->undetermined);
-}
-
 bool lwi_sim_observe_singular_start(lw_sim *sim, lw_observe level)
 {
     lwi_crossing *c = &sim->crossing;
@@ -465,7 +456,7 @@ bool lwi_sim_observe_singular_start(lw_sim *sim, lw_observe level)
     lwi_snapshot_copy(sim->model, &c->start, m);
     if (level < LW_OBSERVE_ACCELERATION) return true;
     if (!lwi_sim_continue_start(sim, level, m)) return false;
-    if (level >= LW_OBSERVE_REACTION) take_uniqueness(sim);
+    if (level >= LW_OBSERVE_REACTION) lwi_sim_take_uniqueness(sim);
     return true;
 }
 
