@@ -95,7 +95,9 @@ typedef struct lwi_cluster_closing {
     uint8_t n, ny;                  ///< steps between its bodies, of these dependent ones
     uint8_t first;                  ///< of its levers in the block
     uint8_t rate;                   ///< first of its rates in the block
+    uint16_t oblique;               ///< bit k: the rotation of path[k] is in its rows
     uint8_t path[LWI_CLUSTER_LOOP]; ///< [n] these steps, the dependent ones first
+    uint8_t at[LWI_CLUSTER_LOOP];   ///< [n] index of their coordinates in z
 } lwi_cluster_closing;
 
 /** Structure that clusters in the lanes of a block share. */
@@ -179,6 +181,7 @@ typedef struct lwi_cluster_block {
     lwi_cluster_pose *pose; ///< [nstep]
     lwi_lanes (*lever)
         [3]; ///< velocities of closing points for a unit speed of each of its steps, signed by branch
+    lwi_lanes (*turn)[3]; ///< rotations in the rows of closing joints likewise, of oblique steps
     lwi_cluster_column *column; ///< [nbody][nx]
     lwi_lanes *factor;          ///< L row by row below the diagonal, then 1/D
     lwi_cluster_closed *closed; ///< [nclosing]

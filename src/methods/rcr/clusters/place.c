@@ -41,7 +41,7 @@ size_t lwi_clusters_block_bytes(const lwi_cluster_shape *s)
 {
     const size_t nz = (size_t)s->nstep, nclosing = (size_t)s->nclosing, nrate = (size_t)s->nrate;
     return nz * (sizeof(lwi_cluster_link) + sizeof(lwi_cluster_pose) + 2 * sizeof(lwi_lanes)) +
-           levers_of(s) * sizeof(lwi_lanes[3]) +
+           2 * levers_of(s) * sizeof(lwi_lanes[3]) +
            nclosing * (sizeof(lwi_cluster_ends) + sizeof(lwi_cluster_closed)) +
            sizeof(lwi_cluster_constants) + (size_t)(s->nbody * s->nx) * sizeof(lwi_cluster_column) +
            (2 * nz + 1 + nrate) * sizeof(int32_t[LWI_LANES]) + lanes_of(s) * sizeof(lwi_lanes) +
@@ -241,7 +241,11 @@ static void set_paths(lwi_cluster_shape *s)
         for (int at = 0; at < s->nstep; at++) {
             const int z = (at + s->nx) % s->nstep; // y, then x
             for (int n = 0; n < s->nstep; n++)
-                if (s->step[n].at == z && s->step[n].side[g]) to->path[to->n++] = (uint8_t)n;
+                if (s->step[n].at == z && s->step[n].side[g]) {
+                    to->at[to->n] = (uint8_t)z;
+                    to->oblique |= (uint16_t)((s->step[n].oblique >> g & 1) << to->n);
+                    to->path[to->n++] = (uint8_t)n;
+                }
             if (z >= s->nx) to->ny = to->n;
         }
         total += to->n;
@@ -254,8 +258,8 @@ static void set_pattern(lwi_cluster_shape *s)
     for (int i = 0; i < s->ny; i++) s->first[i] = (uint8_t)i;
     for (int g = 0; g < s->nclosing; g++)
         for (int k = 0; k < s->closing[g].ny; k++) {
-            const int i = s->step[s->closing[g].path[k]].at - s->nx;
-            const int first = s->step[s->closing[g].path[0]].at - s->nx; // they are sorted
+            const int i = s->closing[g].at[k] - s->nx;
+            const int first = s->closing[g].at[0] - s->nx; // they are sorted
             if (first < s->first[i]) s->first[i] = (uint8_t)first;
             loops[i]++, loop[i] = g;
         }
@@ -365,7 +369,7 @@ static bool create_block(lwi_clusters *c, const lwi_cluster_shape *s, lwi_cluste
     b->inverse = lwi_clusters_push(c, nz, sizeof *b->inverse);
     b->closed = lwi_clusters_push(c, nclosing, sizeof *b->closed);
     b->pose = lwi_clusters_push(c, nz, sizeof *b->pose);
-    b->lever = lwi_clusters_push(c, levers_of(s), sizeof *b->lever);
+    b->lever = lwi_clusters_push(c, 2 * levers_of(s), sizeof *b->lever);
     b->column = lwi_clusters_push(c, (size_t)s->nbody * nx, sizeof *b->column);
     b->iq = lwi_clusters_push(c, nz, sizeof *b->iq);
     b->iv = lwi_clusters_push(c, nz, sizeof *b->iv);
@@ -376,6 +380,7 @@ static bool create_block(lwi_clusters *c, const lwi_cluster_shape *s, lwi_cluste
         !b->pose || !b->lever || !b->column || !b->iq || !b->iv || !b->rate_at ||
         !b->at_base_motion || !all)
         return false;
+    b->turn = b->lever + levers_of(s);
     b->factor = all, all += ny * (ny + 1) / 2;
     b->K = all, all += ny * nx;
     b->k = all, all += ny;

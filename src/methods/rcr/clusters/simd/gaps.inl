@@ -117,12 +117,12 @@ static void NAME(closing_offset)(const lwi_cluster_block *b, int g, double unit,
         for (int i = 0; i < 3; i++) turn[i] *= -sine;
     }
     for (int k = 0; k < closing->ny; k++) {
-        const lwi_lanes *p = b->lever[closing->first + k];
-        const int n = closing->path[k], i = s->step[n].at - s->nx;
-        real t[3];
+        const lwi_lanes *p = b->lever[closing->first + k], *t = b->turn[closing->first + k];
+        const int i = closing->at[k] - s->nx;
         real sum = -SUM2(d[0], AT(p[0]), d[1], AT(p[1]));
         if (!s->planar) LESS(sum, d[2], AT(p[2]));
-        if (!s->planar && NAME(cluster_oblique)(t, b, g, n, l)) sum -= NAME(cluster_dot)(t, turn);
+        if (closing->oblique >> k & 1)
+            sum -= SUM3(AT(t[0]), turn[0], AT(t[1]), turn[1], AT(t[2]), turn[2]);
         x[i] = s->nclosing == 1 ? sum : x[i] + sum;
     }
 }
@@ -133,7 +133,7 @@ static void NAME(block_offset)(const lwi_cluster_block *b, double unit, int l)
     real x[LWI_CLUSTER_DEPENDENT];
     for (int i = 0; i < b->shape->ny; i++) x[i] = NAME(splat)(0);
     for (int g = 0; g < b->shape->nclosing; g++) NAME(closing_offset)(b, g, unit, x, l);
-    NAME(cluster_solve)(b, x, l);
+    cluster_solve_c1(b, x, l);
     NAME(cluster_store)(b->k, x, b->shape->ny, l);
 }
 

@@ -208,7 +208,7 @@ static INLINE void NAME(planar_bias)(const lwi_cluster_block *b, const NAME(plan
     for (int k = 0; k < s->closing[0].ny; k++)
         x[s->step[s->closing[0].path[k]].at - s->nx] =
             -SUM2(g[0], AT(b->lever[k][0]), g[1], AT(b->lever[k][1]));
-    NAME(cluster_solve)(b, x, l);
+    cluster_solve_c1(b, x, l);
     NAME(cluster_store)(b->k, x, s->ny, l);
 }
 

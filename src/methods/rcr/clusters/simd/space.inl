@@ -207,28 +207,12 @@ static INLINE mask NAME(cluster_poses)(const lwi_cluster_block *b, const double 
     return valid;
 }
 
+// Known coordinates, with room for whole vectors.
+enum { CLUSTER_COLUMNS = 8 };
+
 #include "methods/rcr/clusters/simd/rows.inl"
 
 // ------------------------------------------------------------------------------------------ inertia
-
-// Velocity v of the origin and w of step n for a unit of x_j, from those of its parent at a distance d.
-static INLINE void NAME(cluster_column)(const lwi_cluster_block *b, int n, int j, const real *d,
-                                        const real *axis, const real *parent_v,
-                                        const real *parent_w, real *v, real *w, int l)
-{
-    const lwi_cluster_shape *s = b->shape;
-    const lwi_cluster_step *step = &s->step[n];
-    for (int i = 0; i < 3; i++) {
-        v[i] = parent_v ? parent_v[i] : NAME(splat)(0);
-        w[i] = parent_w ? parent_w[i] : NAME(splat)(0);
-    }
-    if (parent_w && step->has_offset) NAME(cluster_cross_add)(v, w, d);
-    if (step->at < s->nx && step->at != j) return;
-    real rate = NAME(splat)(1);
-    if (step->at >= s->nx) rate = AT(b->K[(step->at - s->nx) * s->nx + j]);
-    if (step->turn) NAME(cluster_axpy)(w, rate, axis);
-    if (step->slide) NAME(cluster_axpy)(v, rate * AT(b->link[n].slide), axis);
-}
 
 // C += mass, first and second moments of inertia of a body at r about the base's origin.
 static INLINE void NAME(cluster_spatial)(const lwi_cluster_link *link, const real *R, const real *r,
@@ -250,83 +234,40 @@ static INLINE void NAME(cluster_spatial)(const lwi_cluster_link *link, const rea
     C[9] += NMAD(h[1], r[2], NAME(cluster_dot)(J + 3, R + 6));
 }
 
-// B += momentum P and angular momentum H (body axes) of a body for a unit of x, about the base's
-// origin.
-static INLINE void NAME(cluster_couple)(const real *R, const real *r, const real *P, const real *H,
-                                        real *B)
-{
-    real angular[3];
-    NAME(cluster_rotate)(angular, R, H);
-    NAME(cluster_cross_add)(angular, r, P);
-    for (int i = 0; i < 3; i++) B[i] += P[i], B[3 + i] += angular[i];
-}
+#define COLUMNS 1
+#include "methods/rcr/clusters/simd/columns.inl"
+#if WIDTH == 1 && defined __AVX2__
+#define COLUMNS 4
+#include "methods/rcr/clusters/simd/columns.inl"
+// From two known coordinates on.
+#define BY_COLUMNS(nx, f, ...) ((nx) > 1 ? f##_c4(__VA_ARGS__) : f##_c1(__VA_ARGS__))
+#else
+#define BY_COLUMNS(nx, f, ...) f##_c1(__VA_ARGS__)
+#endif
 
-static INLINE void NAME(cluster_inertia)(const lwi_cluster_block *b, int l)
+// K and the factor of W_y'W_y.
+static INLINE mask NAME(cluster_closure)(const lwi_cluster_block *b, real unit, real *ratio2,
+                                         bool planar, int l)
 {
-    const lwi_cluster_shape *s = b->shape;
-    const int nx = s->nx;
-    real v[LWI_CLUSTER_STEPS][LWI_CLUSTER_KNOWN][3], w[LWI_CLUSTER_STEPS][LWI_CLUSTER_KNOWN][3];
-    real M[LWI_CLUSTER_KNOWN][LWI_CLUSTER_KNOWN], C[LWI_CLUSTER_SPATIAL], B[LWI_CLUSTER_KNOWN][6];
-    for (int i = 0; i < nx; i++)
-        for (int j = 0; j <= i; j++) M[i][j] = NAME(splat)(0);
-    for (int i = 0; i < LWI_CLUSTER_SPATIAL && s->floats; i++) C[i] = NAME(splat)(0);
-    for (int i = 0; i < 6 * nx && s->floats; i++) B[i / 6][i % 6] = NAME(splat)(0);
-    UNROLL
-    for (int n = 0; n < s->nstep; n++) {
-        const lwi_cluster_step *step = &s->step[n];
-        const lwi_cluster_pose *pose = &b->pose[n];
-        const int p = step->parent;
-        real axis[3], d[3] = {NAME(splat)(0), NAME(splat)(0), NAME(splat)(0)};
-        NAME(cluster_axis)(axis, b, n, l);
-        if (step->has_offset) NAME(cluster_load)(d, pose->d, 3, l);
-        UNROLL
-        for (int j = 0; j < nx; j++) {
-            if (!(step->moved_by >> j & 1)) continue;
-            const bool there = p >= 0 && (s->step[p].moved_by >> j & 1);
-            NAME(cluster_column)
-            (b, n, j, d, axis, there ? v[p][j] : NULL, there ? w[p][j] : NULL, v[n][j], w[n][j], l);
-        }
-        if (step->body < 0) continue;
-        const lwi_cluster_link *link = &b->link[n];
-        real c[3], r[3], R[9], vc[LWI_CLUSTER_KNOWN][3], wb[LWI_CLUSTER_KNOWN][3];
-        NAME(cluster_load)(c, pose->c, 3, l);
-        NAME(cluster_load)(R, pose->R, 9, l);
-        for (int k = 0; k < 3; k++) r[k] = AT(pose->r[k]) + c[k];
-        if (s->floats) NAME(cluster_spatial)(link, R, r, C, l);
-        UNROLL
-        for (int i = 0; i < nx; i++) {
-            if (!(step->moved_by >> i & 1)) continue;
-            lwi_cluster_column *keep = &b->column[step->body * nx + i];
-            real P[3], H[3];
-            for (int k = 0; k < 3; k++) vc[i][k] = v[n][i][k];
-            NAME(cluster_cross_add)(vc[i], w[n][i], c);
-            NAME(cluster_rotate_back)(wb[i], R, w[n][i]);
-            NAME(cluster_store)(keep->v, vc[i], 3, l);
-            NAME(cluster_store)(keep->w, wb[i], 3, l);
-            for (int k = 0; k < 3; k++) P[k] = AT(link->m) * vc[i][k];
-            NAME(cluster_symmetric)(H, link->J, l, wb[i]);
-            if (s->floats) NAME(cluster_couple)(R, r, P, H, B[i]);
-            for (int j = 0; j <= i; j++)
-                if (step->moved_by >> j & 1)
-                    M[i][j] += NAME(cluster_dot)(P, vc[j]) + NAME(cluster_dot)(H, wb[j]);
-        }
-    }
-    for (int i = 0; i < nx; i++)
-        for (int j = 0; j <= i; j++) AT(b->M[i * (i + 1) / 2 + j]) = M[i][j];
-    if (!s->floats) return;
-    NAME(cluster_store)(b->C, C, LWI_CLUSTER_SPATIAL, l);
-    for (int i = 0; i < nx; i++) NAME(cluster_store)(b->B + 6 * i, B[i], 6, l);
+    real N[LWI_CLUSTER_DEPENDENT][LWI_CLUSTER_DEPENDENT], B[LWI_CLUSTER_DEPENDENT][CLUSTER_COLUMNS];
+    NAME(cluster_normal)(b, N, B, unit, planar, l);
+    const mask valid = NAME(cluster_factor)(b, N, l);
+    BY_COLUMNS(b->shape->nx, cluster_dependence, b, B, unit, ratio2, l);
+    return valid;
 }
 
 static INLINE mask NAME(cluster_place)(const lwi_cluster_block *b, const double *q, real unit,
                                        real *ratio2, int l)
 {
     const lwi_cluster_shape *s = b->shape;
+    real axis[LWI_CLUSTER_STEPS][3];
     mask valid = NAME(cluster_poses)(b, q, l);
     UNROLL
-    for (int g = 0; g < s->nclosing; g++) NAME(cluster_levers)(b, g, l);
+    for (int n = 0; n < s->nstep; n++) NAME(cluster_axis)(axis[n], b, n, l);
+    UNROLL
+    for (int g = 0; g < s->nclosing; g++) NAME(cluster_levers)(b, g, axis, l);
     if (s->nclosing && s->ny) valid &= NAME(cluster_closure)(b, unit, ratio2, false, l);
-    NAME(cluster_inertia)(b, l);
+    BY_COLUMNS(s->nx, cluster_inertia, b, axis, l);
     return valid;
 }
 
@@ -466,11 +407,11 @@ static INLINE void NAME(cluster_bias_of)(const lwi_cluster_block *b, int g,
     }
     UNROLL
     for (int k = 0; k < closing->ny; k++) {
-        const lwi_lanes *p = b->lever[closing->first + k];
-        const int n = closing->path[k], i = s->step[n].at - s->nx;
-        real t[3];
+        const lwi_lanes *p = b->lever[closing->first + k], *t = b->turn[closing->first + k];
+        const int i = closing->at[k] - s->nx;
         real sum = -SUM3(a[0], AT(p[0]), a[1], AT(p[1]), a[2], AT(p[2]));
-        if (NAME(cluster_oblique)(t, b, g, n, l)) sum -= NAME(cluster_dot)(t, al);
+        if (closing->oblique >> k & 1)
+            sum -= SUM3(AT(t[0]), al[0], AT(t[1]), al[1], AT(t[2]), al[2]);
         x[i] = s->nclosing == 1 ? sum : x[i] + sum;
     }
 }
@@ -484,8 +425,8 @@ static INLINE void NAME(cluster_bias)(const lwi_cluster_block *b, const NAME(clu
     UNROLL
     for (int g = 0; g < b->shape->nclosing; g++)
         NAME(cluster_bias_of)(b, g, base, motion, unit, x, row[g], l);
-    NAME(cluster_solve)(b, x, l);
-    if (NAME(cluster_refines)(b->shape)) NAME(cluster_refine)(b, row, -1, unit, x, l);
+    cluster_solve_c1(b, x, l);
+    if (NAME(cluster_refines)(b->shape)) cluster_refine_c1(b, row, -1, unit, x, l);
     NAME(cluster_store)(b->k, x, b->shape->ny, l);
 }
 
@@ -539,7 +480,7 @@ static INLINE void NAME(cluster_body)(const lwi_cluster_block *b, int n,
     NAME(cluster_symmetric)(H, link->J, l, wb);
     NAME(cluster_symmetric)(T, link->J, l, turn);
     NAME(cluster_cross_add)(T, wb, H);
-    if (h) NAME(cluster_couple)(R, r, a, T, h);
+    if (h) cluster_couple_c1(R, r, a, T, h);
     UNROLL
     for (int j = 0; j < s->nx; j++) {
         if (!(step->moved_by >> j & 1)) continue;
