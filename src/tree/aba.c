@@ -20,6 +20,7 @@
 #include "tree/batch_evaluator.h"
 #include "tree/body_forces.h"
 #include "tree/kernel.h"
+#include "tree/lost_digits.h"
 #include "tree/simd/hinges.h"
 
 #include <float.h>
@@ -174,6 +175,7 @@ typedef struct aba_data {
     lwi_kernel *kernel;           ///< NULL: always the generic recursion above
     lwi_body_forces *body_forces; ///< NULL: all forces act along joints
     lwi_pool *pool;               ///< NULL: one thread
+    lwi_lost_digits digits;
 } aba_data;
 
 static lw_status prepare(lwi_work *work)
@@ -201,7 +203,7 @@ static lw_status prepare(lwi_work *work)
     TRY(lwi_force_shares_create(model, d->pool, &work->arena, &d->tree.shares));
     TRY(lwi_tree_layout(model, &work->arena, LWI_SPEED, &work->layout));
     lwi_states_layout(model, &work->layout);
-    return LW_OK;
+    return lwi_lost_digits_create(work, &d->digits);
 }
 
 static void release(lwi_work *work)
@@ -290,6 +292,29 @@ static lw_status scale(lwi_work *work, double t, const double *x, double *factor
     return LW_OK;
 }
 
+// Errors of the accelerations of `rates`, by the recursion with all inertias and forces times three.
+static double lost_digits(lwi_work *work, double t, const double *x, const double *inputs)
+{
+    const lw_model *model = work->model;
+    aba_data *d = work->data;
+    const lwi_lost_digits *digits = &d->digits;
+    const double *v = x + model->tree_nq, *found = digits->xdot + model->tree_nq;
+    if (!digits->tripled) return 0;
+    memcpy(digits->choice, work->discrete, work->ndiscrete);
+    bool solved = rates(work, t, x, inputs, digits->xdot) == LW_OK;
+    memcpy(work->discrete, digits->choice, work->ndiscrete);
+    if (solved) {
+        lwi_tree_evaluate(model, &d->tree, t, x, v, inputs);
+        lwi_triple_loads(model, &d->tree);
+        solved = lwi_aba(digits->tripled, &d->tree, d->node, t, v, NULL, digits->v, NULL) == LW_OK;
+    }
+    memcpy(work->discrete, digits->choice, work->ndiscrete);
+    if (!solved) return 0;
+    const double lost = lwi_motion_difference(model, d->tree.link, found, digits->v,
+                                              v3_norm(model->gravity), d->tree.V);
+    return isfinite(lost) ? lost : 0;
+}
+
 const lwi_formulation lwi_formulation_aba = {
     .name = "aba",
     .summary = "accelerations of a tree by the articulated-body algorithm, O(n)",
@@ -301,5 +326,6 @@ const lwi_formulation lwi_formulation_aba = {
     .rates_in_lanes = lwi_tree_batch_aba,
     .observe = observe,
     .scale = scale,
+    .lost_digits = lost_digits,
     .release = release,
 };

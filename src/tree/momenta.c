@@ -39,6 +39,7 @@
 #include "tree/batch_evaluator.h"
 #include "tree/body_forces.h"
 #include "tree/kernel.h"
+#include "tree/lost_digits.h"
 #include "spatial/motion.h"
 
 lw_status lwi_momenta_create(const lw_model *model, lwi_arena *arena, lwi_momenta *momenta)
@@ -397,6 +398,7 @@ typedef struct momenta_data {
     lwi_kernel *kernel;           // NULL: always the generic recursion above
     lwi_body_forces *body_forces; // NULL: all forces act along joints
     lwi_pool *pool;               // NULL: one thread
+    lwi_lost_digits digits;
 } momenta_data;
 
 static lw_status prepare(lwi_work *work)
@@ -425,7 +427,7 @@ static lw_status prepare(lwi_work *work)
     work->data = d;
     TRY(lwi_tree_layout(model, &work->arena, LWI_MOMENTUM, &work->layout));
     lwi_states_layout(model, &work->layout);
-    return LW_OK;
+    return lwi_lost_digits_create(work, &d->digits);
 }
 
 static void release(lwi_work *work)
@@ -553,6 +555,26 @@ static lw_status scale(lwi_work *work, double t, const double *x, double *factor
     return LW_OK;
 }
 
+// Errors of the speeds of `rates`, by the recursion with all inertias and momenta times three.
+static double lost_digits(lwi_work *work, double t, const double *x, const double *inputs)
+{
+    const lw_model *model = work->model;
+    momenta_data *d = work->data;
+    const lwi_lost_digits *digits = &d->digits;
+    if (!digits->tripled) return 0;
+    memcpy(digits->choice, work->discrete, work->ndiscrete);
+    const bool found = rates(work, t, x, inputs, digits->xdot) == LW_OK;
+    memcpy(work->discrete, digits->choice, work->ndiscrete);
+    if (!found) return 0;
+    for (int i = 0; i < model->tree_nv; i++) digits->tripled_p[i] = 3 * x[model->tree_nq + i];
+    lwi_tree_place(model, &d->tree, t, x);
+    if (lwi_momenta_speeds(digits->tripled, &d->momenta, &d->tree, t, digits->tripled_p, digits->v,
+                           NULL) != LW_OK)
+        return 0;
+    const double lost = lwi_motion_difference(model, d->tree.link, d->v, digits->v, 0, d->tree.V);
+    return isfinite(lost) ? lost : 0;
+}
+
 const lwi_formulation lwi_formulation_momenta = {
     .name = "momenta",
     .summary = "joint momenta of open trees, recursive, linear in the number of bodies",
@@ -564,5 +586,6 @@ const lwi_formulation lwi_formulation_momenta = {
     .rates_in_lanes = lwi_tree_batch_momenta,
     .observe = observe,
     .scale = scale,
+    .lost_digits = lost_digits,
     .release = release,
 };

@@ -10,34 +10,16 @@
 // Cost: two evaluations.
 #include "methods/rcr/dense_path.h"
 #include "methods/rcr/state.h"
+#include "tree/lost_digits.h"
 
 #include <math.h>
 #include <string.h>
-
-// Ratios of masses and of inertias below which errors are small.
-#define MASS_RATIO 1e5
-#define INERTIA_RATIO 1e8
-
-static bool very_different(const lw_model *model)
-{
-    double smallest[2] = {INFINITY, INFINITY}, largest[2] = {0};
-    for (int k = 0; k < model->nnode; k++) {
-        const lwi_node *node = &model->node[k];
-        const double size[2] = {node->mass, node->J[0] + node->J[1] + node->J[2]};
-        for (int i = 0; i < 2; i++) {
-            if (!(size[i] > 0)) continue; // massless: nothing can be lost
-            smallest[i] = fmin(smallest[i], size[i]);
-            largest[i] = fmax(largest[i], size[i]);
-        }
-    }
-    return largest[0] > MASS_RATIO * smallest[0] || largest[1] > INERTIA_RATIO * smallest[1];
-}
 
 lw_status lwi_rcr_digits_create(lwi_work *work)
 {
     const lw_model *model = work->model;
     lwi_rcr_work *d = work->data;
-    if (!very_different(model)) return LW_OK;
+    if (!lwi_bodies_differ(model)) return LW_OK;
     d->digits.xdot = LWI_PUSH(&work->arena, double, work->layout.nx);
     d->digits.rotor = LWI_PUSH(&work->arena, double, model->tree_nv + 6 * d->e.nloop_rotor);
     d->digits.choice = lwi_arena_push(&work->arena, 1, work->ndiscrete);
