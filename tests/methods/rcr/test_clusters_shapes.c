@@ -21,14 +21,14 @@ static lwi_clusters *clusters_of(const lwt_run *r, lwi_arena *arena)
     return clusters;
 }
 
-enum { NPART = 5 };
+enum { NPART = 8 };
 
 typedef struct output {
     lwi_lanes *at;
     int n;
 } output;
 
-// What the two phases leave: K, k, M, f, rates.
+// What the two phases leave: K, k, M, f, rates; on a floating base B, C, h.
 static void parts_of(const lwi_cluster_block *b, output part[NPART])
 {
     const lwi_cluster_shape *s = b->shape;
@@ -37,13 +37,17 @@ static void parts_of(const lwi_cluster_block *b, output part[NPART])
     part[2].at = b->M, part[2].n = s->nx * (s->nx + 1) / 2;
     part[3].at = b->f, part[3].n = s->nx;
     part[4].at = b->rate, part[4].n = s->nrate;
+    part[5].at = b->B, part[5].n = s->floats ? 6 * s->nx : 0;
+    part[6].at = b->C, part[6].n = s->floats ? LWI_CLUSTER_SPATIAL : 0;
+    part[7].at = b->h, part[7].n = s->floats ? 6 : 0;
 }
 
 static void discard(const lwi_cluster_block *b)
 {
     output part[NPART];
     parts_of(b, part);
-    for (int p = 0; p < NPART; p++) memset(part[p].at, -1, (size_t)part[p].n * sizeof(lwi_lanes));
+    for (int p = 0; p < NPART; p++)
+        if (part[p].n) memset(part[p].at, -1, (size_t)part[p].n * sizeof(lwi_lanes));
     memset(b->pose, -1, (size_t)b->shape->nstep * sizeof *b->pose);
 }
 
@@ -81,6 +85,8 @@ static void compare_shapes(lwt_run *r, int *seen)
     lwi_arena_init(&arena, NULL);
     const lwi_clusters *c = clusters_of(r, &arena);
     double *expected = lwt_vector(ROOM), *found = lwt_vector(ROOM);
+    lwi_clusters_place_bases(c, r->t, r->x);
+    lwi_clusters_move_bases(c, r->t, r->x + r->model->tree_nq);
     for (int i = 0; i < c->nblock; i++) {
         const lwi_cluster_block *b = &c->block[i];
         if (b->variant < 0) continue;
@@ -99,15 +105,45 @@ static void compare_shapes(lwt_run *r, int *seen)
     lwi_arena_free(&arena);
 }
 
+// Slider-cranks on the ground with a rod that is body 1 of the joint on the slide.
+static lw_model *slider_cranks(int n, uint64_t *seed)
+{
+    site s = new_site(seed, false);
+    place_on(&s, GROUND, seed);
+    for (int i = 0; i < n; i++) {
+        const double x = 2 * i;
+        const lw_body crank = blob(&s, x, 0.1, 0, 1), rod = blob(&s, x + 0.4, 0.2, 0.05, 0.7);
+        const lw_body slide = blob(&s, x + 0.9, 0, 0, 2);
+        pin(&s, LW_JOINT_REVOLUTE, s.base, crank, AT(x, 0, 0), Z, LW_CUT_AUTO);
+        pin(&s, LW_JOINT_REVOLUTE, crank, rod, AT(x + 0.05, 0.25, 0), Z, LW_CUT_AUTO);
+        pin(&s, LW_JOINT_PRISMATIC, s.base, slide, AT(x + 0.9, 0, 0), AT(1, 0.2, 0), LW_CUT_AUTO);
+        pin(&s, LW_JOINT_REVOLUTE, rod, slide, AT(x + 0.85, 0, 0), Z, LW_CUT_PREFER);
+    }
+    return lwt_model(s.b);
+}
+
+static lw_model *mechanism(int kind, int n)
+{
+    uint64_t seed = 90 + (uint64_t)n;
+    switch (kind) {
+    case 0:
+        return build(FOUR_BARS, n, false, &seed);
+    case 1:
+        return build(LADDER, n, false, &seed);
+    case 2:
+        return build_on(FLOATING, FOUR_BARS, n, false, &seed);
+    default:
+        return slider_cranks(n, &seed);
+    }
+}
+
 static void shapes_keep_bits(void **state)
 {
-    static const lwt_kind kinds[] = {FOUR_BARS, LADDER};
     int seen[LWI_COUNT(lwi_cluster_shapes)] = {0};
     (void)state;
-    for (int kind = 0; kind < LWI_COUNT(kinds); kind++)
+    for (int kind = 0; kind < 4; kind++)
         for (int n = 1; n <= 9; n += 4) {
-            uint64_t seed = 90 + (uint64_t)n;
-            lw_model *model = build(kinds[kind], n, false, &seed);
+            lw_model *model = mechanism(kind, n);
             lwt_run r = drop(model, 0);
             step_on(&r, 3, NULL);
             compare_shapes(&r, seen);

@@ -9,7 +9,9 @@
 
 /** One row each: name, kind of kernel (`planar`, `cluster`). */
 #define LWI_CLUSTER_SHAPE_LIST(X)                                                                  \
-    X(crank, planar) X(four_bar, planar) X(post, cluster) X(posts, cluster)
+    X(crank, planar)                                                                               \
+    X(four_bar, planar)                                                                            \
+    X(slider, cluster) X(floating_four_bar, cluster) X(post, cluster) X(posts, cluster)
 
 /** A body on a hinge at the ground. */
 static const lwi_cluster_shape lwi_cluster_shape_crank = {
@@ -49,6 +51,79 @@ static const lwi_cluster_shape lwi_cluster_shape_four_bar = {
               .at = 2,
               .side = {1},
               .body = 1,
+              .turn = true,
+              .has_offset = true,
+              .moved_by = 1,
+              .has_dependent = true}}};
+
+/** A loop between a rod and a coupler on it, and a slide on the ground. */
+static const lwi_cluster_shape lwi_cluster_shape_slider = {
+    .nx = 1,
+    .na = 1,
+    .ny = 2,
+    .nstep = 3,
+    .nbody = 2,
+    .nclosing = 1,
+    .nrate = 1,
+    .closing = {{.kind = LWI_CLUSTER_HINGE,
+                 .close = {1, 2},
+                 .n = 3,
+                 .ny = 2,
+                 .path = {1, 2, 0},
+                 .at = {1, 2, 0}}},
+    .step = {{.parent = -1, .side = {-1}, .body = -1, .turn = true, .moved_by = 1},
+             {.parent = 0,
+              .at = 1,
+              .side = {-1},
+              .body = 0,
+              .turn = true,
+              .has_offset = true,
+              .moved_by = 1,
+              .has_dependent = true},
+             {.parent = -1,
+              .at = 2,
+              .axes = LWI_CLUSTER_ANY,
+              .side = {1},
+              .body = 1,
+              .slide = true,
+              .has_offset = true,
+              .moved_by = 1,
+              .has_dependent = true}}};
+
+/** A four-bar on a floating body, its coupler known. */
+static const lwi_cluster_shape lwi_cluster_shape_floating_four_bar = {
+    .nx = 1,
+    .ny = 2,
+    .nstep = 3,
+    .nbody = 3,
+    .nclosing = 1,
+    .nrate = 1,
+    .floats = true,
+    .closing = {{.kind = LWI_CLUSTER_HINGE,
+                 .along = true,
+                 .close = {1, 2},
+                 .n = 3,
+                 .ny = 2,
+                 .path = {0, 2, 1},
+                 .at = {1, 2, 0}}},
+    .step = {{.parent = -1,
+              .at = 1,
+              .side = {-1},
+              .turn = true,
+              .has_offset = true,
+              .moved_by = 1,
+              .has_dependent = true},
+             {.parent = 0,
+              .side = {-1},
+              .body = 1,
+              .turn = true,
+              .has_offset = true,
+              .moved_by = 1,
+              .has_dependent = true},
+             {.parent = -1,
+              .at = 2,
+              .side = {1},
+              .body = 2,
               .turn = true,
               .has_offset = true,
               .moved_by = 1,
