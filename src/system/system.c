@@ -369,9 +369,10 @@ static int longest_path(const lw_model *model, int *depth)
 #define MASS_RATIO 1e5
 #define INERTIA_RATIO 1e8
 
-static bool very_different(const lwi_system *s)
+static bool very_different(lwi_system *s)
 {
     double smallest[2] = {INFINITY, INFINITY}, largest[2] = {0};
+    lwi_system_masses(s);
     for (int k = 0; k < s->model->nnode; k++) {
         const lwi_system_metric *K = &s->metric[k];
         if (K->full) continue;
@@ -397,7 +398,7 @@ static bool find_tree_pivot(lwi_system *s, double *pivot)
     return true;
 }
 
-// The same, or that of an elimination with the same plan and ranks; with the masses at the start.
+// The same, or that of an elimination with the same plan and ranks; the system is at the start then.
 static bool take_tree_pivot(lwi_system *s, double *pivot)
 {
     lwi_shared *shared = s->common;
@@ -408,7 +409,6 @@ static bool take_tree_pivot(lwi_system *s, double *pivot)
         *pivot = shared->tree_pivot;
     }
     lwi_system_start(s);
-    lwi_system_masses(s);
     return true;
 }
 
