@@ -249,6 +249,8 @@ struct lwi_formulation {
      *  independent of the others, relative to its size; at most 1.  While
      *  it is not small all rows are independent.  Costs a small part of an evaluation.  0: unknown.  NULL: always. */
     double (*margin)(const lwi_work *);
+    /** The same at (t, x), without rates, which were last computed near x.  Negative: they are needed.  NULL: always. */
+    double (*margin_at)(lwi_work *, double t, const double *x);
     /** Factors [nx] of the absolute tolerance atol at the state (t, x); NULL: 1. */
     lw_status (*scale)(lwi_work *, double t, const double *x, double *scale);
     /** One line about the choices of `prepare`, or ""; NULL: none. */
@@ -297,6 +299,15 @@ static inline double lwi_work_margin(lwi_work *work, double t, const double *x)
     const double margin = s->rates ? s->margin(s->user, work, t, x) : -1;
     if (margin >= 0) return margin;
     return work->formulation->margin ? work->formulation->margin(work) : 0;
+}
+
+/** As lwi_formulation.margin_at. */
+static inline double lwi_work_margin_at(lwi_work *work, double t, const double *x)
+{
+    const lwi_rates_source *s = &work->source;
+    const double margin = s->rates ? s->margin(s->user, work, t, x) : -1;
+    if (margin >= 0) return margin;
+    return work->formulation->margin_at ? work->formulation->margin_at(work, t, x) : -1;
 }
 
 lw_status lwi_work_create(const lw_model *model, const lwi_formulation *formulation,

@@ -284,8 +284,19 @@ static void take_margin(lwi_crossing *c, double margin)
     c->sampled_margin = c->highest_margin = margin;
 }
 
-// Do margins exclude a singular position within a step?  In a longer one, margins on the straight line between its ends,
-// each by an evaluation, divide it into pieces.
+// The margin at the state c->between; -INFINITY: it cannot be evaluated.
+static double margin_between(lw_sim *sim, double t)
+{
+    lwi_work *work = sim->work;
+    double *x = sim->crossing.between, *xdot = x + work->layout.nx;
+    const double margin = lwi_work_margin_at(work, t, x);
+    if (margin >= 0) return margin;
+    const lw_status status = lwi_work_rates(work, t, x, sim->inputs, xdot);
+    return status == LW_OK ? lwi_work_margin(work, t, x) : -INFINITY;
+}
+
+// Do margins exclude a singular position within a step?  In a longer one, margins on the straight line between its ends
+// divide it into pieces.
 static bool is_independent(lw_sim *sim, double t0, const double *x0, double before, double t1,
                            const double *x1)
 {
@@ -298,9 +309,7 @@ static bool is_independent(lw_sim *sim, double t0, const double *x0, double befo
     for (int i = 1; i < pieces; i++) {
         const double part = i / pieces, t = t0 + part * (t1 - t0);
         for (int k = 0; k < nx; k++) c->between[k] = x0[k] + part * (x1[k] - x0[k]);
-        if (lwi_work_rates(sim->work, t, c->between, sim->inputs, c->between + nx) != LW_OK)
-            return false;
-        const double margin = lwi_work_margin(sim->work, t, c->between);
+        const double margin = margin_between(sim, t);
         if (!(change <= SHORT * 0.5 * (last + margin) * pieces)) return false;
         last = margin;
     }

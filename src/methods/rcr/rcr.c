@@ -765,6 +765,12 @@ static double margin(const lwi_work *work)
     return d->in_clusters ? lwi_rcr_clusters_margin(d->clusters) : 0;
 }
 
+static double margin_at(lwi_work *work, double t, const double *x)
+{
+    const lwi_rcr_work *d = work->data;
+    return d->in_clusters ? lwi_rcr_clusters_margin_at(work, t, x) : -1;
+}
+
 static lw_status scale(lwi_work *work, double t, const double *x, double *factor)
 {
     lwi_rcr_work *d = work->data;
@@ -801,6 +807,7 @@ const lwi_formulation lwi_formulation_rcr = {
     .gap = gap,
     .close = close_loops,
     .margin = margin,
+    .margin_at = margin_at,
     .scale = scale,
     .about = about,
     .notice = lwi_rcr_notice,

@@ -1,4 +1,5 @@
-// test_clusters_shapes.c -- kernels for the constant shapes of loop clusters: the same bits as those for any shape.
+// test_clusters_shapes.c -- kernels for the constant shapes of loop clusters: the same bits as those for any shape; the smallest
+// pivots of clusters against an inverse.
 #include "methods/rcr/cluster_cases.h"
 #include "methods/rcr/clusters/kernels.h"
 #include "methods/rcr/clusters/shapes.h"
@@ -154,8 +155,89 @@ static void shapes_keep_bits(void **state)
         if (!seen[i]) fail_msg("no mechanism has shape %d", i);
 }
 
+// Diagonal of the inverse of N [n][n], which is lost; by Gauss and Jordan.
+static void invert_diagonal(int n, double (*N)[LWI_CLUSTER_DEPENDENT], double *diagonal)
+{
+    double inverse[LWI_CLUSTER_DEPENDENT][LWI_CLUSTER_DEPENDENT] = {{0}};
+    for (int i = 0; i < n; i++) inverse[i][i] = 1;
+    for (int c = 0; c < n; c++) {
+        const double scale = 1 / N[c][c];
+        for (int j = 0; j < n; j++) N[c][j] *= scale, inverse[c][j] *= scale;
+        for (int i = 0; i < n; i++) {
+            const double f = i == c ? 0 : N[i][c];
+            for (int j = 0; j < n; j++) N[i][j] -= f * N[c][j], inverse[i][j] -= f * inverse[c][j];
+        }
+    }
+    for (int i = 0; i < n; i++) diagonal[i] = inverse[i][i];
+}
+
+// The smallest pivot of W_y'W_y in any order, of lane l.
+static double smallest_pivot_of(const lwi_cluster_block *b, int l)
+{
+    const int ny = b->shape->ny;
+    const lwi_lanes *L = b->factor, *Di = b->factor + ny * (ny - 1) / 2;
+    double N[LWI_CLUSTER_DEPENDENT][LWI_CLUSTER_DEPENDENT] = {{0}}, whole[LWI_CLUSTER_DEPENDENT],
+           inverse[LWI_CLUSTER_DEPENDENT], smallest = 1;
+    for (int i = 0; i < ny; i++)
+        for (int j = 0; j < ny; j++)
+            for (int k = 0; k <= i && k <= j; k++) {
+                const double a = k == i ? 1 : L[i * (i - 1) / 2 + k][l];
+                const double c = k == j ? 1 : L[j * (j - 1) / 2 + k][l];
+                N[i][j] += a * c / Di[k][l];
+            }
+    for (int i = 0; i < ny; i++) whole[i] = fmax(N[i][i], b->size[b->shape->nx + i][l]);
+    invert_diagonal(ny, N, inverse);
+    for (int i = 0; i < ny; i++) smallest = fmin(smallest, 1 / (inverse[i] * whole[i]));
+    return smallest;
+}
+
+static double smallest_pivot(const lwt_run *r)
+{
+    lwi_arena arena;
+    lwi_arena_init(&arena, NULL);
+    const lwi_clusters *c = clusters_of(r, &arena);
+    double smallest = 1, ratio = 0;
+    for (int i = 0; i < c->nblock; i++) {
+        const lwi_cluster_block *b = &c->block[i];
+        for (int l = 0; l < b->count; l++) {
+            assert_true(lwi_cluster_kernels_of(1)->any.place(b, r->x, c->per_length2, &ratio, l));
+            smallest = fmin(smallest, smallest_pivot_of(b, l));
+        }
+    }
+    lwi_arena_free(&arena);
+    return smallest;
+}
+
+// Margins are those of the factors, and the same bits without rates, in any width.
+static void margins_need_no_rates(void **state)
+{
+    static const lwt_kind kinds[] = {FOUR_BARS, LADDER, SARRUS, MIXED, DELTA, STEWART_FEET};
+    (void)state;
+    for (int kind = 0; kind < LWI_COUNT(kinds); kind++) {
+        uint64_t seed = 7 + (uint64_t)kind;
+        lw_model *model = build(kinds[kind], 5, false, &seed);
+        double first = -1;
+        for (int w = 0; w < LWI_COUNT(widths); w++) {
+            if (!lwi_cluster_kernels_of(widths[w])) continue;
+            lwt_run r = drop(model, widths[w]);
+            double *xdot = lwt_vector(r.work->layout.nx);
+            lwt_ok(lwi_work_rates(r.work, r.t, r.x, NULL, xdot), &r.work->error);
+            const double margin = lwi_work_margin(r.work, r.t, r.x), pivot = smallest_pivot(&r);
+            if (!(fabs(margin * margin - pivot) < 1e-10 * pivot) || !(margin > 0 && margin < 1))
+                fail_msg("kind %d: margin %g, pivot %g", (int)kinds[kind], margin, pivot);
+            assert_true(lwi_work_margin_at(r.work, r.t, r.x) == margin);
+            if (first < 0) first = margin;
+            assert_true(margin == first);
+            free(xdot);
+            lwt_run_end(&r);
+        }
+        lw_model_destroy(model);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(shapes_keep_bits)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(shapes_keep_bits),
+                                       cmocka_unit_test(margins_need_no_rates)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

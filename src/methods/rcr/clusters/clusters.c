@@ -715,38 +715,3 @@ bool lwi_clusters_plan(lwi_clusters *c, const unsigned char *dependent)
     }
     return c->fits;
 }
-
-// With W_y'W_y = L D L' its diagonal is N_i = D_i + sum_j L_ij^2 D_j, and that of its inverse, 1 / D of the order that has i
-// last, is sum_k M_ki^2 / D_k with L M = 1.
-double lwi_clusters_smallest_pivot(const lwi_clusters *c)
-{
-    lwi_lanes lowest, M[LWI_CLUSTER_DEPENDENT];
-    for (int l = 0; l < LWI_LANES; l++) lowest[l] = 1;
-    for (int n = 0; n < c->nblock; n++) {
-        const lwi_cluster_block *b = &c->block[n];
-        const int ny = b->shape->ny;
-        const lwi_lanes *row = b->factor, *Di = b->factor + ny * (ny - 1) / 2;
-        const lwi_lanes *size = b->size + b->shape->nx;
-        for (int i = 0; i < ny; row += i++) {
-            const lwi_lanes *below = row + i;
-            lwi_lanes N, inverse;
-            for (int l = 0; l < LWI_LANES; l++) N[l] = 1 / Di[i][l], inverse[l] = Di[i][l];
-            for (int j = 0; j < i; j++)
-                for (int l = 0; l < LWI_LANES; l++) N[l] += row[j][l] * row[j][l] / Di[j][l];
-            for (int k = i + 1; k < ny; below += k++) {
-                for (int l = 0; l < LWI_LANES; l++) M[k][l] = -below[i][l];
-                for (int j = i + 1; j < k; j++)
-                    for (int l = 0; l < LWI_LANES; l++) M[k][l] -= below[j][l] * M[j][l];
-                for (int l = 0; l < LWI_LANES; l++) inverse[l] += M[k][l] * M[k][l] * Di[k][l];
-            }
-            for (int l = 0; l < LWI_LANES; l++) {
-                const double whole = N[l] > size[i][l] ? N[l] : size[i][l];
-                const double part = 1 / (inverse[l] * whole), pivot = part > 0 ? part : 0;
-                lowest[l] = l < b->count && pivot < lowest[l] ? pivot : lowest[l];
-            }
-        }
-    }
-    double smallest = 1;
-    for (int l = 0; l < LWI_LANES; l++) smallest = lowest[l] < smallest ? lowest[l] : smallest;
-    return smallest;
-}

@@ -394,9 +394,6 @@ void lwi_clusters_coupling_forces(const lwi_clusters *clusters, const double *q,
 void lwi_clusters_coupling_offsets(const lwi_clusters *clusters, const double *q);
 /** p[0] = p'(x), p[1] = p''(x) of a coupling. */
 void lwi_clusters_coupling_slopes(const lwi_cluster_coupling *coupling, double x, double p[2]);
-/** The smallest pivot that W_y'W_y of all clusters has in any order, relative to the larger of its diagonal and the squared size of the
- *  motion of that coordinate; 1: there is none.  After cluster_place. */
-double lwi_clusters_smallest_pivot(const lwi_clusters *clusters);
 /** The largest |q_0 - p(q_1)| of the couplings at tree q. */
 double lwi_clusters_coupling_gap(const lwi_clusters *clusters, const double *q);
 /** Adds the rotors to M, after cluster_place; their forces at x.. = 0 to f, after cluster_force. */

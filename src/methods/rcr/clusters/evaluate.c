@@ -343,9 +343,37 @@ double lwi_rcr_clusters_pivot(const lwi_work *work, double t, const double *x,
     return place(d->clusters, q, &max_ratio2) ? 1 / sqrt(1 + max_ratio2) : 0;
 }
 
+// The smallest pivot of all loops that joints close, after `place` or, with q, there.  Of couplings it is not known.
+static double smallest_pivot(const lwi_rcr_clusters *clusters, const double *q)
+{
+    const lwi_clusters *c = clusters->clusters;
+    double smallest = 1;
+    for (int i = 0; i < c->nblock && smallest > 0; i++) {
+        const lwi_cluster_block *b = &c->block[i];
+        if (b->shape->ny && !b->shape->nclosing) return 0;
+        for (int l = 0, width = 0; l < b->count && b->shape->ny; l += width) {
+            const lwi_cluster_kernels *k = clusters->of_count[b->count - l];
+            const double pivot = q ? k->pivot_at(b, q, c->per_length2, l) : k->pivot(b, l);
+            smallest = fmin(smallest, pivot);
+            width = k->width;
+        }
+    }
+    return smallest;
+}
+
 double lwi_rcr_clusters_margin(const lwi_rcr_clusters *clusters)
 {
-    return sqrt(lwi_clusters_smallest_pivot(clusters->clusters));
+    return sqrt(smallest_pivot(clusters, NULL));
+}
+
+double lwi_rcr_clusters_margin_at(lwi_work *work, double t, const double *x)
+{
+    const lwi_rcr_work *d = work->data;
+    lwi_rcr_clusters *clusters = d->clusters;
+    const lwi_rcr_choice *choice = work->discrete;
+    if (!choice->made || !lwi_rcr_clusters_fit(clusters, choice->dependent)) return 0;
+    clusters->found.what = FOR_NOTHING; // as `place`
+    return sqrt(smallest_pivot(clusters, drive(work->model, clusters, t, x)));
 }
 
 double lwi_rcr_clusters_gap(lwi_work *work, double t, const double *x)

@@ -43,6 +43,8 @@ double lwi_rcr_clusters_pivot(const lwi_work *work, double t, const double *x,
 
 /** As lwi_formulation.margin, after lwi_rcr_clusters_rates. */
 double lwi_rcr_clusters_margin(const lwi_rcr_clusters *clusters);
+/** As lwi_formulation.margin_at. */
+double lwi_rcr_clusters_margin_at(lwi_work *work, double t, const double *x);
 
 /** As lwi_formulation.gap, for the partition in work->discrete or, where there is none, that of the model's start; infinite if
  *  clusters cannot evaluate it. */

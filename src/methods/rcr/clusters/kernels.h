@@ -25,6 +25,12 @@ typedef struct lwi_cluster_kernels {
      *  of the angle between closing axes.
      *  @return false: an angle is too large */
     bool (*gap2)(const lwi_clusters *clusters, const double *q, double *gap2);
+    /** The smallest pivot that W_y'W_y of lanes l to l + width - 1 of a block with closing joints has in any order, relative to the
+     *  larger of its diagonal and the squared size of the motion of that coordinate; at most 1.  After place. */
+    double (*pivot)(const lwi_cluster_block *block, int l);
+    /** The same at tree q, without place, of which it overwrites poses and factors.  0: a loop is close to a singular position, or an
+     *  angle is too large */
+    double (*pivot_at)(const lwi_cluster_block *block, const double *q, double per_length2, int l);
     /** k := changes of y that close the loops to first order at fixed x; after place. */
     void (*offsets)(const lwi_clusters *clusters);
     /** All speeds v [nv] from the independent ones among them; after place. */

@@ -68,6 +68,7 @@ static void force_any(const lwi_cluster_block *b, const double *v, const double 
 }
 
 #include "methods/rcr/clusters/simd/gaps.inl"
+#include "methods/rcr/clusters/simd/pivots.inl"
 
 #define TABLE_2(isa) lwi_cluster_kernels_##isa
 #define TABLE(isa) TABLE_2(isa)
@@ -80,6 +81,8 @@ const lwi_cluster_kernels TABLE(ISA) = {
     .any = {place_any, force_any},
     .shape = SHAPES(ISA),
     .gap2 = clusters_gap2,
+    .pivot = pivot,
+    .pivot_at = pivot_at,
     .offsets = clusters_offsets,
     .speeds = clusters_speeds,
     .solve = clusters_solve,
