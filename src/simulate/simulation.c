@@ -123,6 +123,7 @@ static lw_status allocate(lw_sim *sim)
     if (!sim->x || !sim->scratch || !sim->spare || !sim->atol || !sim->inputs || !sim->output ||
         !sim->kept_step || !sim->loads.wrench || !sim->loads.effort)
         return LW_ERR_MEMORY;
+    TRY(lwi_sim_find_turns(sim));
     return lwi_snapshot_create(model, arena, &sim->snapshot);
 }
 

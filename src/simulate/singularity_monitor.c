@@ -7,6 +7,7 @@
 // Hermite cubics (angles are smooth even if poses rotate by several radians), projected onto the constraints.  So a
 // step over a singular position is detected as well.  The monitor does not change the results of a run.
 #include "system/singular.h"
+#include "kinematics/tree.h"
 #include "simulate/independent_loops.h"
 #include "simulate/simulation.h"
 
@@ -703,6 +704,23 @@ lw_status lwi_sim_check_begin(lw_sim *sim)
     return lwi_sim_fail_work(sim, status, "the initial state");
 }
 
+// A state that was made from the joints in sim->snapshot, and has not changed since then, need not be observed.
+static bool take_placed(lw_sim *sim, double t, const double *x, lwi_snapshot *to)
+{
+    const lw_model *model = sim->model;
+    const lwi_snapshot *m = &sim->snapshot;
+    const int nq = model->tree_nq, n = nq + model->tree_nv;
+    double *made = sim->scratch;
+    if (!sim->placed || m->t != t || !(sim->work->formulation->flags & LWI_TREE_STATE) ||
+        lwi_layout_has(&sim->work->layout, LWI_MOMENTUM))
+        return false;
+    lwi_tree_gather(model, m->q, m->qd, (const double(*)[3])m->r, (const double(*)[4])m->quat,
+                    (const double(*)[3])m->v, (const double(*)[3])m->w, made, made + nq);
+    if (!same_numbers(n, made, x)) return false;
+    lwi_snapshot_copy(model, m, to);
+    return true;
+}
+
 static lwi_snapshot *snapshot_of(lw_sim *sim)
 {
     return sim->projection.active ? &sim->projection.snapshot : &sim->monitor.snapshot;
@@ -728,7 +746,9 @@ void lwi_sim_monitor(lw_sim *sim, double t, const double *x)
     if (lwi_monitor_is_early(monitor, t)) return;
     if (!observed && poses && !observe(sim, t, x, LW_OBSERVE_POSE, m)) return;
     if (poses && lwi_monitor_has_barely_moved(monitor, m)) return;
-    if (!(observed && !sim->projection.poses) && !observe(sim, t, x, LW_OBSERVE_TWIST, m)) return;
+    const bool has_speeds =
+        (observed && !sim->projection.poses) || (first && !observed && take_placed(sim, t, x, m));
+    if (!has_speeds && !observe(sim, t, x, LW_OBSERVE_TWIST, m)) return;
     lwi_monitor_add(monitor, m);
     if (first) monitor->first = t;
 }

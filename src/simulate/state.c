@@ -84,7 +84,7 @@ lw_status lwi_sim_check_finite(lw_sim *sim, const char *what, const double *x, i
 static void jump(lw_sim *sim, double time, const double *x)
 {
     lwi_sim_leave_crossing(sim); // at the time until which the run has followed it
-    sim->crossing.started = false;
+    sim->crossing.started = sim->placed = false;
     for (int i = 0; i < sim->work->layout.nx; i++) sim->x[i] = x[i]; // x may be NULL for no states
     sim->t = sim->start = time;
     sim->pending = LWI_NEW_STATE;
@@ -356,7 +356,9 @@ lw_status lwi_sim_place(lw_sim *sim)
 {
     lwi_snapshot_from_joints(sim->model, sim->snapshot.t, &sim->snapshot);
     TRY(close_loops(sim));
-    return lwi_sim_begin(sim);
+    TRY(lwi_sim_begin(sim));
+    sim->placed = true;
+    return LW_OK;
 }
 
 // The present state, in sim->snapshot.
@@ -414,15 +416,50 @@ static lw_status check_tree_quaternions(lw_sim *sim, const double *q)
     return LW_OK;
 }
 
+// Whether poses and these coordinates in the state determine the coordinates of a joint that closes a loop.
+static bool is_read_by_turns(const lwi_joint_type *type)
+{
+    return type->nq == 0 || (type->scalar && type->quaternion < 0 && !type->callbacks);
+}
+
+lw_status lwi_sim_find_turns(lw_sim *sim)
+{
+    const lw_model *model = sim->model;
+    const lwi_layout *layout = &sim->work->layout;
+    lwi_auxiliary *turns = &sim->turns;
+    turns->n = -1;
+    if (!(sim->work->formulation->flags & LWI_TREE_STATE)) return LW_OK;
+    for (int i = 0; i < model->nloop; i++)
+        if (!is_read_by_turns(model->joint[model->loop[i]].type)) return LW_OK;
+    TRY(lwi_auxiliary_list(model, false, &sim->arena, turns));
+    for (int i = 0; i < layout->nblock; i++)
+        if (layout->block[i].kind == LWI_ANGLE) {
+            LWI_ASSERT(layout->block[i].n == turns->n);
+            turns->at = layout->block[i].first;
+        }
+    return LW_OK;
+}
+
+// What of the present state is left where the joints of the tree are set: turns of cut joints, states of signals.
+static lw_status keep_turns(lw_sim *sim)
+{
+    const lwi_auxiliary *turns = &sim->turns;
+    const bool poses = sim->work->formulation->flags & LWI_POSES_FIRST;
+    bool known = turns->n >= 0;
+    for (int i = 0; i < turns->n; i++) known = known && isfinite(sim->x[turns->at + i]);
+    if (!known) return observe_present(sim, poses ? LW_OBSERVE_POSE : LW_OBSERVE_TWIST);
+    lwi_auxiliary_load(sim->model, turns, sim->x, sim->snapshot.q);
+    lwi_states_observe(sim->work, sim->x, &sim->snapshot);
+    return LW_OK;
+}
+
 lw_status lw_sim_set_tree(lw_sim *sim, double time, const double *q, const double *v)
 {
     if (!sim) return LW_ERR_ARGUMENT;
     lwi_snapshot *m = &sim->snapshot;
     TRY(check_motion(sim, time, q, sim->model->tree_nq, v, sim->model->tree_nv));
     TRY(check_tree_quaternions(sim, q));
-    // coordinates of cut joints continue from there
-    const bool poses = sim->work->formulation->flags & LWI_POSES_FIRST;
-    TRY(observe_present(sim, poses ? LW_OBSERVE_POSE : LW_OBSERVE_TWIST));
+    TRY(keep_turns(sim));
     lwi_tree_scatter(sim->model, q, v, m->q, m->qd, m->r, m->quat, m->v, m->w);
     return place_at(sim, time);
 }

@@ -84,7 +84,7 @@ double lwi_model_next_break(const lw_model *model, double t)
     for (int i = 0; i < model->nforce; i++)
         if (model->force[i].type->next_break)
             next = fmin(next, model->force[i].type->next_break(model, model->force[i].par, t));
-    for (int j = 0; j < model->njoint; j++)
+    for (int j = 0; j < model->njoint && model->desc.nfunction; j++)
         next = fmin(next, joint_next_break(model, &model->joint[j], t));
     return next;
 }

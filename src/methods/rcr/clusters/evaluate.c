@@ -292,6 +292,16 @@ static const lwi_cluster_phases *phases(const lwi_rcr_clusters *clusters,
     return b->variant < 0 ? &kernels->any : &kernels->shape[b->variant];
 }
 
+// The narrowest ones for the largest block.
+static const lwi_cluster_kernels *kernels_of_all(const lwi_rcr_clusters *clusters)
+{
+    const lwi_clusters *c = clusters->clusters;
+    int count = 1;
+    for (int i = 0; i < c->nblock && count < LWI_LANES; i++)
+        count = c->block[i].count > count ? c->block[i].count : count;
+    return clusters->of_count[count];
+}
+
 static bool place_blocks(const lwi_rcr_clusters *clusters, const double *q, double *max_ratio2)
 {
     const lwi_clusters *c = clusters->clusters;
@@ -386,7 +396,7 @@ double lwi_rcr_clusters_gap(lwi_work *work, double t, const double *x)
         choice->made ? choice->dependent : lwi_rcr_start_partition(work);
     if (!dependent || !lwi_clusters_plan(c, dependent)) return INFINITY;
     const double *q = drive(work->model, d->clusters, t, x);
-    if (!d->clusters->kernels->gap2(c, q, &loops2)) return INFINITY;
+    if (!kernels_of_all(d->clusters)->gap2(c, q, &loops2)) return INFINITY;
     return fmax(sqrt(loops2), lwi_clusters_coupling_gap(c, q));
 }
 
