@@ -1,11 +1,13 @@
 // batch_stepper.c -- memory and failures of batched steppers, and the integrators of single states:
 // a stepper of width 1.
-#include "integrate/simd/methods.inl"
+#include "integrate/batch_stepper.h"
 
 #include "base/assert.h"
 #include "base/cpu.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 // ---------------------------------------------------------------------------------------- steppers
 
@@ -28,7 +30,7 @@ lw_status lwi_stepper_create(int n, int stride, const lw_allocator *allocator, l
     stepper->x = at + size;
     stepper->y = at + 2 * size;
     for (size_t s = 0; s < LWI_STEPPER_STAGES; s++) stepper->k[s] = at + (3 + s) * size;
-    for (int l = 0; l < LWI_STEPPER_LANES; l++) stepper->last_error[l] = MIN_REMEMBERED;
+    for (int l = 0; l < LWI_STEPPER_LANES; l++) stepper->last_error[l] = LWI_STEPPER_MIN_REMEMBERED;
     return LW_OK;
 }
 
@@ -41,7 +43,7 @@ void lwi_stepper_destroy(lwi_stepper *stepper, const lw_allocator *allocator)
 void lwi_step_control_reset(lwi_step_control *control)
 {
     control->h = 0;
-    control->error = MIN_REMEMBERED;
+    control->error = LWI_STEPPER_MIN_REMEMBERED;
     control->rejected = control->slope = control->arrived = control->failed = false;
     control->unfinite = false;
     control->short_steps = 0;
@@ -55,7 +57,7 @@ void lwi_step_control_keep(const lwi_step_control *control, double *kept)
 
 void lwi_step_control_recall(lwi_step_control *control, const double *kept)
 {
-    if (!(kept[0] > 0 && isfinite(kept[0]) && kept[1] >= MIN_REMEMBERED)) return;
+    if (!(kept[0] > 0 && isfinite(kept[0]) && kept[1] >= LWI_STEPPER_MIN_REMEMBERED)) return;
     control->h = kept[0];
     control->error = kept[1];
 }
@@ -92,18 +94,8 @@ void lwi_stepper_unwell(lwi_stepper *m, int l, const double *xdot)
 
 // ----------------------------------------------------------------------------------------- methods
 
-static bool dopri54_1(lwi_stepper *stepper)
-{
-    return dopri54(1, stepper);
-}
-static bool rk4_1(lwi_stepper *stepper)
-{
-    return rk4(1, stepper);
-}
-
 enum { METHODS = 2 };
 static const lwi_stepper_method methods[METHODS] = {{"dopri54", true}, {"rk4", false}};
-static const lwi_stepper_part one_lane[METHODS] = {dopri54_1, rk4_1};
 
 const lwi_stepper_method *lwi_stepper_find(const char *integrator)
 {
@@ -122,7 +114,7 @@ lwi_stepper_part lwi_stepper_part_of(const lwi_stepper_method *method, int width
     const int i = (int)(method - methods);
     LWI_ASSERT_INDEX(i, METHODS);
     LWI_ASSERT(width == 1 || width == 4 || width == LWI_STEPPER_LANES);
-    return width == 1 ? one_lane[i] : width == 4 ? lanes->width4[i] : lanes->width8[i];
+    return width == 1 ? lanes->width1[i] : width == 4 ? lanes->width4[i] : lanes->width8[i];
 }
 
 void lwi_stepper_attempt(lwi_stepper *m, lwi_stepper_part part)

@@ -95,11 +95,14 @@ const lwi_stepper_method *lwi_stepper_find(const char *integrator);
 /** Its parts for width 1 (stride 1), 4 or 8 (stride 8), in the instructions of this processor. */
 lwi_stepper_part lwi_stepper_part_of(const lwi_stepper_method *method, int width);
 
-/** The parts for more than one lane, in the order of the methods; compiled once per instruction
- *  set (stepper.c). */
+/** The parts in the order of the methods; compiled once per instruction set (stepper.c). */
 typedef struct lwi_stepper_lanes {
-    lwi_stepper_part width4[2], width8[2];
+    lwi_stepper_part width1[2], width4[2], width8[2];
 } lwi_stepper_lanes;
+
+/** Step controls remember errors as at least this. */
+#define LWI_STEPPER_MIN_REMEMBERED 1e-4
+
 /** Memory for n components; fill the problem afterwards.  Everything else is zero. */
 lw_status lwi_stepper_create(int n, int stride, const lw_allocator *allocator,
                              lwi_stepper *stepper);

@@ -57,9 +57,9 @@ INLINE double max_of(double a, double b)
 }
 
 // A set of lanes as numbers to select by: all bits or none.
-INLINE void spread(unsigned lanes, double *on)
+INLINE void spread(int width, unsigned lanes, double *on)
 {
-    for (int l = 0; l < LWI_STEPPER_LANES; l++) {
+    for (int l = 0; l < (width == 1 ? 1 : LWI_STEPPER_LANES); l++) {
         const int64_t bits = -(int64_t)HAS(lanes, l);
         memcpy(&on[l], &bits, sizeof bits);
     }
@@ -168,7 +168,6 @@ INLINE void arrive(lwi_stepper *m, int l, double h, bool last)
 #define GROW_MOST 10
 #define MIN_ERROR 1e-10 // beyond these the limits of the factor rule
 #define MAX_ERROR 1e10
-#define MIN_REMEMBERED 1e-4
 // A stage without finite rates shows only that the step is too long.
 #define SHRINK_BLINDLY 0.25
 // A step may end on the stop when it is longer than requested by so much, except for round-off.
@@ -191,7 +190,7 @@ INLINE bool request_first(int width, lwi_stepper *m, unsigned lanes)
         h[l] = min_of(h[l], limit);
         t[l] = m->t[l] + h[l];
     }
-    spread(lanes, on);
+    spread(width, lanes, on);
     ROWS(row_stage, m, on, h, euler, 1);
     return request(width, m, LWI_STEPPER_FIRST, lanes, t, m->y, m->k[1]);
 }
@@ -312,14 +311,14 @@ INLINE bool dopri54_finish(int width, lwi_stepper *m, unsigned whole)
             // the error of a step shortened by the stop is not used: the previous proposal remains
             const bool cut_short = h[l] < m->h[l] && factor == GROW_MOST;
             m->h[l] = cut_short ? max_of(m->h[l], factor * h[l]) : factor * h[l];
-            m->last_error[l] = max_of(error[l], MIN_REMEMBERED);
+            m->last_error[l] = max_of(error[l], LWI_STEPPER_MIN_REMEMBERED);
             control->rejected = false;
             accepted |= 1u << l;
             arrive(m, l, h[l], HAS(m->last, l));
             check_short_steps(m, l, h[l], HAS(m->last, l));
         }
     }
-    spread(accepted, on);
+    spread(width, accepted, on);
     if (width == 1) memcpy(m->k[1], m->k[0], (size_t)m->n * sizeof *m->x); // for interpolation
     ROWS(row_take, m->n, on, m->x, m->y);
     ROWS(row_take, m->n, on, m->k[0], m->k[6]);
@@ -330,7 +329,7 @@ INLINE bool dopri54_stage(int width, lwi_stepper *m, unsigned lanes, int s)
 {
     lanes_row t, on;
     m->stage = s;
-    spread(lanes, on);
+    spread(width, lanes, on);
     ROWS(row_stage, m, on, m->tried_step, A[s], s);
     FOR_LANES(l) t[l] = m->t[l] + node[s] * m->tried_step[l];
     return request(width, m, LWI_STEPPER_STAGE, lanes, t, m->y, m->k[s]);
@@ -372,7 +371,7 @@ INLINE bool dopri54_take_slopes(int width, lwi_stepper *m)
 {
     const unsigned flat = m->request.lanes, well = answered(width, m);
     lanes_row on;
-    spread(well, on);
+    spread(width, well, on);
     ROWS(row_take, m->n, on, m->k[0], m->y);
     FOR_LANES(l)
     {
@@ -435,7 +434,7 @@ INLINE bool rk4_stage(int width, lwi_stepper *m, unsigned lanes, int s)
     static const double part[4] = {0, 0.5, 0.5, 1}, one[6] = {1};
     lanes_row t, by = {0}, on;
     m->stage = s;
-    spread(s > 0 ? lanes : 0, on); // x itself at first
+    spread(width, s > 0 ? lanes : 0, on); // x itself at first
     FOR_LANES(l) by[l] = part[s] * m->tried_step[l], t[l] = m->t[l] + by[l];
     ROWS(row_stage, m, on, by, one, 1);
     return request(width, m, LWI_STEPPER_STAGE, lanes, t, m->y, m->k[0]);
@@ -444,7 +443,7 @@ INLINE bool rk4_stage(int width, lwi_stepper *m, unsigned lanes, int s)
 INLINE bool rk4_finish(int width, lwi_stepper *m, unsigned lanes)
 {
     lanes_row sixth = {0}, on;
-    spread(lanes, on);
+    spread(width, lanes, on);
     FOR_LANES(l) sixth[l] = m->tried_step[l] / 6;
     ROWS(row_add, m->n, on, sixth, m->x, m->k[1]);
     FOR_LANES(l)

@@ -56,15 +56,16 @@ static inline real NAME(row_number)(mask bits)
 static inline void NAME(row_stage)(const lwi_stepper *m, const double *on, const double *by,
                                    const double *a, int stages)
 {
-    double *y = m->y;
+    double *restrict y = m->y;
     const double *x = m->x, *k0 = m->k[0], *k1 = m->k[1], *k2 = m->k[2], *k3 = m->k[3],
                  *k4 = m->k[4], *k5 = m->k[5];
     const double a0 = a[0], a1 = a[1], a2 = a[2], a3 = a[3], a4 = a[4], a5 = a[5];
     const real h = OF_LANES(by);
     const mask set = SET_OF(on);
+    const int n = m->n;
 #define STAND(count, sum)                                                                          \
     case count:                                                                                    \
-        for (int i = 0; i < m->n; i++) {                                                           \
+        for (int i = 0; i < n; i++) {                                                              \
             const real here = ROW(x, i);                                                           \
             const real moved = here + h * (sum);                                                   \
             ROW(y, i) = CHOOSE(set, moved, here);                                                  \
