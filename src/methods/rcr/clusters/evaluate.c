@@ -353,7 +353,20 @@ double lwi_rcr_clusters_pivot(const lwi_work *work, double t, const double *x,
     return place(d->clusters, q, &max_ratio2) ? 1 / sqrt(1 + max_ratio2) : 0;
 }
 
-// The smallest pivot of all loops that joints close, after `place` or, with q, there.  Of couplings it is not known.
+// The smallest pivot of lanes of a block, after `place` or, with q, there: kernels for constant shapes place as fast.
+static double pivot_of(const lwi_rcr_clusters *clusters, const lwi_cluster_block *b,
+                       const double *q, int l, int *width)
+{
+    const lwi_cluster_kernels *kernels = clusters->of_count[b->count - l];
+    const double per_length2 = clusters->clusters->per_length2;
+    double ratio2 = 0;
+    *width = kernels->width;
+    if (q && b->variant < 0) return kernels->pivot_at(b, q, per_length2, l);
+    if (q && !kernels->shape[b->variant].place(b, q, per_length2, &ratio2, l)) return 0;
+    return kernels->pivot(b, l);
+}
+
+// The smallest one of all loops that joints close.  Of couplings it is not known.
 static double smallest_pivot(const lwi_rcr_clusters *clusters, const double *q)
 {
     const lwi_clusters *c = clusters->clusters;
@@ -361,12 +374,8 @@ static double smallest_pivot(const lwi_rcr_clusters *clusters, const double *q)
     for (int i = 0; i < c->nblock && smallest > 0; i++) {
         const lwi_cluster_block *b = &c->block[i];
         if (b->shape->ny && !b->shape->nclosing) return 0;
-        for (int l = 0, width = 0; l < b->count && b->shape->ny; l += width) {
-            const lwi_cluster_kernels *k = clusters->of_count[b->count - l];
-            const double pivot = q ? k->pivot_at(b, q, c->per_length2, l) : k->pivot(b, l);
-            smallest = fmin(smallest, pivot);
-            width = k->width;
-        }
+        for (int l = 0, width = 0; l < b->count && b->shape->ny; l += width)
+            smallest = fmin(smallest, pivot_of(clusters, b, q, l, &width));
     }
     return smallest;
 }
