@@ -1,5 +1,6 @@
 // test_state.c -- stepping by the caller: inputs, states and joints that are set.
 #include "support/given.h"
+#include "support/mechanism.h"
 #include "simulate/sim_cases.h"
 #include "support/random_model.h"
 
@@ -333,6 +334,65 @@ static void rates_serve_other_integrators(void **state)
     lw_model_destroy(model);
 }
 
+// A slider-crank of which the hinge of the crank closes the loop.
+static lw_model *cut_slider_crank(void)
+{
+    const double crank = 0.3, rod = 1;
+    lw_builder *b = lwt_builder();
+    lw_body_desc body = {.mass = 1, .inertia = {0.1, 0.1, 0.1}};
+    body.pose.position.x = crank / 2;
+    const lw_body turning = lwt_body(b, &body);
+    body.pose.position.x = crank + rod / 2;
+    const lw_body coupler = lwt_body(b, &body);
+    body.pose.position.x = crank + rod;
+    const lw_body slider = lwt_body(b, &body);
+    lwt_add(b, &(lw_joint_desc){.name = "crank",
+                                .type = LW_JOINT_REVOLUTE,
+                                .body1 = lwt_ground,
+                                .body2 = turning,
+                                .axis = {0, 0, 1},
+                                .has_qd = true,
+                                .qd = {8},
+                                .cut = LW_CUT_PREFER});
+    lwt_joint(b, LW_JOINT_REVOLUTE, "a", turning, coupler, crank, 0);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "b", coupler, slider, crank + rod, 0);
+    lwt_add(b, &(lw_joint_desc){.name = "s",
+                                .type = LW_JOINT_PRISMATIC,
+                                .body1 = lwt_ground,
+                                .body2 = slider,
+                                .at = {crank + rod, 0, 0},
+                                .axis = {1, 0, 0}});
+    return lwt_model(b);
+}
+
+// The turns of a joint that closes a loop are not among the coordinates of the tree: they stay.
+static void set_tree_keeps_turns(void **state)
+{
+    static const char *const formulations[] = {"rcr", "lagrange", "dca"};
+    (void)state;
+    lw_model *model = cut_slider_crank();
+    for (int f = 0; f < LWI_COUNT(formulations); f++) {
+        double q[8], v[8];
+        lw_sim *sim = simulate(model, OPTIONS("formulation", formulations[f]));
+        assert_true(lw_model_tree_nq(model) <= 8);
+        step(sim, 1);
+        ok(lw_sim_get_tree(sim, q, v), lw_sim_error(sim));
+        const double before = observe(sim, LW_OBSERVE_POSE)->q[0];
+        lw_sim *same = simulate(model, OPTIONS("formulation", formulations[f]));
+        step(same, 2);
+        const double angle = observe(same, LW_OBSERVE_POSE)->q[0];
+        step(sim, 2); // and is not observed there
+        ok(lw_sim_set_tree(sim, 1, q, v), lw_sim_error(sim));
+        const double now = observe(sim, LW_OBSERVE_POSE)->q[0];
+        const double turns = (now - before) / (2 * acos(-1));
+        if (!(fabs(now - angle) < 3.15 && fabs(turns - round(turns)) < 1e-9 && turns > 0.9))
+            fail_msg("%s: %.12g rad for %.12g near %.12g", formulations[f], now, before, angle);
+        lw_sim_destroy(same);
+        lw_sim_destroy(sim);
+    }
+    lw_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -341,6 +401,7 @@ int main(void)
         cmocka_unit_test(rates_serve_other_integrators),
         cmocka_unit_test(set_joints_moves_the_tree),
         cmocka_unit_test(set_tree_moves_bases_too),
+        cmocka_unit_test(set_tree_keeps_turns),
         cmocka_unit_test(set_joints_checks_loops),
         cmocka_unit_test(set_joints_checks_couplings),
         cmocka_unit_test(set_state_checks_loops),
