@@ -574,9 +574,9 @@ static lw_status build_graphs(lwi_codegen_writer *w, lwi_arena *arena, lw_codege
         if (!lwi_codegen_wanted(w, i)) continue;
         TRY(build_graph(w, i, arena, error));
         if (is_large(w)) TRY(make_alike(w, i, arena, error));
-        if (w->shapes) TRY(find_repeats(w, i, w->lanes, arena));
+        if (w->shapes) TRY(find_repeats(w, i, w->packs, arena));
         if (w->shapes) TRY(check_length(w, i, error));
-        if (w->shapes) g->lanes = w->lanes;
+        if (w->shapes) g->lanes = w->packs;
         if (!counts) continue;
         const lwi_operations n = lwi_codegen_graph_operations(g);
         counts[i] = (lw_codegen_count){.function = lwi_codegen_names[i],
@@ -684,7 +684,7 @@ lw_status lw_codegen_write(const lw_model *model, const lw_codegen_desc *desc,
     return write_model(&w, desc->allocator, counts, NULL, error);
 }
 
-lw_status lwi_codegen_print_sources(const lw_model *model, unsigned functions, int lanes,
+lw_status lwi_codegen_print_sources(const lw_model *model, unsigned functions, int lanes, int packs,
                                     const lwi_partition *partition, const lw_allocator *allocator,
                                     lwi_codegen_sources *sources, lw_error *error)
 {
@@ -692,6 +692,7 @@ lw_status lwi_codegen_print_sources(const lw_model *model, unsigned functions, i
                             .name = LWI_CODEGEN_SOURCE,
                             .partition = partition,
                             .lanes = lanes,
+                            .packs = packs,
                             .circular = true,
                             .shapes = true,
                             .works = model->carries_work,

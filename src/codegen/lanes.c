@@ -284,7 +284,7 @@ void lwi_codegen_pack_types(FILE *file, const lwi_codegen_writer *w)
                                     : lwi_codegen_graph_packs(&w->graph[i]));
     if (!any) return;
     fputs("#define INLINE static inline __attribute__((always_inline))\n", file);
-    for (int width = 2; width <= w->lanes; width *= 2) print_pack_type(file, w, width);
+    for (int width = 2; width <= w->packs; width *= 2) print_pack_type(file, w, width);
     fputs("#undef INLINE\n", file);
 }
 

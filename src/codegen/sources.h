@@ -40,9 +40,10 @@ typedef struct lwi_codegen_sources {
 
 /** @param functions  which: bits 1u << LW_CODEGEN_forward_dynamics, ...
  *  @param partition  NULL: the one that is chosen at the start
- *  @param lanes      0: none, 4 or 8
+ *  @param lanes      of states; 0: none, 4 or 8
+ *  @param packs      lanes of equal parts of one state; 0: none
  *  @return as lw_codegen_write; all are then NULL */
-lw_status lwi_codegen_print_sources(const lw_model *model, unsigned functions, int lanes,
+lw_status lwi_codegen_print_sources(const lw_model *model, unsigned functions, int lanes, int packs,
                                     const lwi_partition *partition, const lw_allocator *allocator,
                                     lwi_codegen_sources *sources, lw_error *error);
 /** Prints generated.cu, with doubles or floats: as lw_codegen_desc.cuda. */

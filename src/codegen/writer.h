@@ -20,7 +20,8 @@ typedef struct lwi_codegen_writer {
     lwi_repeats *repeats[LWI_CODEGEN_FUNCTIONS]; ///< NULL: plain statements
     double seconds;                              ///< that a compiler may take for them
     bool casadi;
-    int lanes;                      ///< 0: none
+    int lanes;                      ///< of states; 0: none
+    int packs;                      ///< lanes of equal parts of one state; 0: none
     bool circular;                  ///< sines and cosines are those of lanes, not of libm
     unsigned functions;             ///< which: bits 1u << LW_CODEGEN_...
     bool cuda, single;              ///< a source for many instances; of floats

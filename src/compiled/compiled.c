@@ -30,7 +30,8 @@ typedef struct sources {
      *  state, derivatives in lanes. */
     char head[OWN][HEAD];
     const char *text[OWN]; ///< of these files; NULL: there is none
-    int lanes;
+    int lanes;             ///< of states
+    int packs;             ///< lanes of equal parts of one state
 } sources;
 
 static const char *const file_names[] = {"generated.h",        "generated.c", "generated_lanes.h",
@@ -142,20 +143,22 @@ static unsigned functions_of(const lw_model *model, const lw_compiled_desc *desc
     return functions;
 }
 
-static lw_status choose_lanes(const lw_compiled_desc *desc, int *lanes, lw_error *error)
+// One state has lanes for its equal parts, too.
+static lw_status choose_lanes(const lw_compiled_desc *desc, sources *t, lw_error *error)
 {
-    *lanes = desc->lanes ? desc->lanes : lwi_isa_width(lwi_isa_of(0));
-    if (desc->lanes == 0 && *lanes < 4) *lanes = 4;
-    if (*lanes == 1 || *lanes == 4 || *lanes == 8) return LW_OK;
-    return lwi_fail(error, LW_ERR_ARGUMENT, "lanes: expected 1, 4 or 8, found %d", *lanes);
+    const int width = lwi_isa_width(lwi_isa_of(0)), own = width < 4 ? 4 : width;
+    t->lanes = desc->lanes ? desc->lanes : own;
+    t->packs = t->lanes > 1 ? t->lanes : own;
+    if (t->lanes == 1 || t->lanes == 4 || t->lanes == 8) return LW_OK;
+    return lwi_fail(error, LW_ERR_ARGUMENT, "lanes: expected 1, 4 or 8, found %d", t->lanes);
 }
 
 static lw_status make_sources(const lw_model *model, const lwi_partition *partition,
                               const lw_compiled_desc *desc, sources *t, lw_error *error)
 {
     const unsigned functions = functions_of(model, desc);
-    TRY(lwi_codegen_print_sources(model, functions, t->lanes > 1 ? t->lanes : 0, partition,
-                                  desc->allocator, &t->generated, error));
+    TRY(lwi_codegen_print_sources(model, functions, t->lanes > 1 ? t->lanes : 0, t->packs,
+                                  partition, desc->allocator, &t->generated, error));
     const bool closed = t->generated.closed, timed = t->generated.timed;
     const bool forward =
         (functions >> LW_CODEGEN_forward_dynamics & 1) && !timed && !t->generated.signals;
@@ -274,7 +277,7 @@ static lw_status make_plan(const lw_model *model, const lwi_partition *partition
     p->compiler.interrupt = desc->interrupt;
     p->compiler.interrupt_user = desc->interrupt_user;
     TRY(lwi_cache_open(desc->cache, &p->cache, error));
-    TRY(choose_lanes(desc, &p->all.lanes, error));
+    TRY(choose_lanes(desc, &p->all, error));
     *info = (lw_compiled_info){.nq = model->tree_nq,
                                .nv = model->tree_nv,
                                .nstate = model->nstate,
@@ -282,7 +285,8 @@ static lw_status make_plan(const lw_model *model, const lwi_partition *partition
                                .lanes = p->all.lanes,
                                .flags = lwi_compiler_flags};
     lwi_copy_text(info->compiler, sizeof info->compiler, p->compiler.version);
-    const lwi_index_entry entry = {model, functions_of(model, desc), p->all.lanes, partition};
+    const lwi_index_entry entry = {model, functions_of(model, desc), p->all.lanes, p->all.packs,
+                                   partition};
     p->indexed = lwi_index_key(&entry, &p->compiler, p->entry);
     info->found = p->indexed && lwi_index_find(&p->cache, p->entry, p->key, &info->letters) &&
                   lwi_cache_find(&p->cache, p->key, p->path);

@@ -45,7 +45,7 @@ bool lwi_index_key(const lwi_index_entry *entry, const lwi_compiler *compiler,
     const unsigned char *build;
     const size_t size = lwi_build_id(&build);
     const lwi_partition *partition = entry->partition;
-    const int how[] = {(int)size, (int)entry->functions, entry->lanes,
+    const int how[] = {(int)size, (int)entry->functions, entry->lanes, entry->packs,
                        partition ? partition->n : -1};
     lwi_sha256 hash;
     if (size == 0) return false;

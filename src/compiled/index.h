@@ -18,6 +18,7 @@ typedef struct lwi_index_entry {
     const lw_model *model;
     unsigned functions; ///< bits 1u << LW_CODEGEN_...
     int lanes;          ///< states side by side
+    int packs;          ///< equal parts of one state side by side
     const struct lwi_partition
         *partition; ///< of the speeds of closed loops; NULL: that of the start
 } lwi_index_entry;

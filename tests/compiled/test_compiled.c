@@ -125,10 +125,20 @@ static void evaluate(const lw_compiled *c, int nq, int nv, const double *q, cons
         OK(lw_compiled_rates(c, 0, q + k * nq, v + k * nv, NULL, NULL, qdot, a + k * nv, NULL));
 }
 
-// Equal parts of one state are evaluated in lanes, of which there are none in code for one lane.
-static void expect_bits_without_lanes(lw_model *model, const char *what, lw_compiled_desc desc)
+static void expect_bits(const char *what, const char *of, int nv, const double *a,
+                        const double *expected)
 {
-    static double q[STATES * LARGE], v[STATES * LARGE], a[2][STATES * LARGE];
+    for (int i = 0; i < STATES * nv; i++)
+        if (memcmp(&a[i], &expected[i], sizeof *a) != 0)
+            fail_msg("%s, state %d, speed %d, %s: %.17g, alone %.17g", what, i / nv, i % nv, of,
+                     a[i], expected[i]);
+}
+
+// Equal parts of one state are evaluated in lanes, also in code for one lane of states; in lanes of states each part alone.
+static void expect_bits_of_parts(lw_model *model, const char *what, lw_compiled_desc desc)
+{
+    static double q[STATES * LARGE], v[STATES * LARGE], a[3][STATES * LARGE], qdot[STATES * LARGE];
+    static const double t[STATES];
     const int nq = lw_model_tree_nq(model), nv = lw_model_tree_nv(model);
     lw_compiled *c = compiled(model, desc);
     desc.lanes = 1;
@@ -136,10 +146,9 @@ static void expect_bits_without_lanes(lw_model *model, const char *what, lw_comp
     states(one, model, STATES, q, v);
     evaluate(one, nq, nv, q, v, a[0]);
     evaluate(c, nq, nv, q, v, a[1]);
-    for (int i = 0; i < STATES * nv; i++)
-        if (memcmp(&a[0][i], &a[1][i], sizeof(double)) != 0)
-            fail_msg("%s, state %d, speed %d: %.17g, without lanes %.17g", what, i / nv, i % nv,
-                     a[1][i], a[0][i]);
+    OK(lw_compiled_rates_many(c, STATES, t, q, v, NULL, NULL, qdot, a[2], NULL, NULL));
+    expect_bits(what, "code for one lane", nv, a[0], a[2]);
+    expect_bits(what, "code for more", nv, a[1], a[2]);
     lw_compiled_destroy(c);
     lw_compiled_destroy(one);
     lw_model_destroy(model);
@@ -150,13 +159,13 @@ static void lanes_of_one_state_have_the_bits_of_each_part_alone(void **state)
     (void)state;
     skip_without_compiler();
     new_cache("packs");
-    expect_bits_without_lanes(lwt_yaml(long_row), "row of four-bars", quick_desc_of(8, true));
-    expect_bits_without_lanes(lwt_yaml(ladder), "ladder", desc_of(4, true));
-    expect_bits_without_lanes(uneven_tree(), "uneven tree", quick_desc_of(8, true));
-    expect_bits_without_lanes(random_tree(3, 48), "random tree", quick_desc_of(8, true));
-    expect_bits_without_lanes(read_model("examples/models/ur5.urdf", LW_BASE_AUTO), "UR5",
-                              quick_desc_of(8, true));
-    expect_bits_without_lanes(four_bar(), "four-bar", desc_of(4, true));
+    expect_bits_of_parts(lwt_yaml(long_row), "row of four-bars", quick_desc_of(8, true));
+    expect_bits_of_parts(lwt_yaml(ladder), "ladder", desc_of(4, true));
+    expect_bits_of_parts(uneven_tree(), "uneven tree", quick_desc_of(8, true));
+    expect_bits_of_parts(random_tree(3, 48), "random tree", quick_desc_of(8, true));
+    expect_bits_of_parts(read_model("examples/models/ur5.urdf", LW_BASE_AUTO), "UR5",
+                         quick_desc_of(8, true));
+    expect_bits_of_parts(four_bar(), "four-bar", desc_of(4, true));
 }
 
 // The text for one state has functions of vectors where equal parts do not depend on each other.
@@ -166,8 +175,8 @@ static int count_packs(const char *text, const char *what)
     lwi_codegen_sources sources;
     lw_error error = {0};
     lw_model *model = lwt_yaml(text);
-    if (lwi_codegen_print_sources(model, 1u << LW_CODEGEN_rates, 4, NULL, NULL, &sources, &error) !=
-        LW_OK)
+    if (lwi_codegen_print_sources(model, 1u << LW_CODEGEN_rates, 4, 4, NULL, NULL, &sources,
+                                  &error) != LW_OK)
         fail_msg("%s", error.text);
     for (const char *at = sources.text[1]; (at = strstr(at, what)); at++) count++;
     lwi_codegen_free_sources(&sources);
@@ -195,7 +204,7 @@ static int count_of(lw_model *model)
     const unsigned functions = 1u << LW_CODEGEN_rates | 1u << LW_CODEGEN_margins |
                                1u << LW_CODEGEN_project_positions |
                                1u << LW_CODEGEN_project_velocities;
-    if (lwi_codegen_print_sources(model, functions, 0, NULL, NULL, &sources, &error) != LW_OK)
+    if (lwi_codegen_print_sources(model, functions, 0, 0, NULL, NULL, &sources, &error) != LW_OK)
         fail_msg("%s", error.text);
     for (const char *at = sources.text[1]; (at = strstr(at, "const double t")); at++) count++;
     lwi_codegen_free_sources(&sources);

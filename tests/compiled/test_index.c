@@ -17,7 +17,7 @@ typedef char name[LWI_SHA256_SIZE];
 
 static void name_of(const lw_model *model, name key)
 {
-    const lwi_index_entry entry = {model, 1u << LW_CODEGEN_rates, 4, NULL};
+    const lwi_index_entry entry = {model, 1u << LW_CODEGEN_rates, 4, 4, NULL};
     assert_true(lwi_index_key(&entry, &gcc, key));
 }
 
@@ -62,9 +62,9 @@ static bool same_code(const lw_model *a, const lw_model *b)
 {
     lwi_codegen_sources x, y;
     bool same = true;
-    if (lwi_codegen_print_sources(a, 1u << LW_CODEGEN_rates, 0, NULL, NULL, &x, NULL) != LW_OK)
+    if (lwi_codegen_print_sources(a, 1u << LW_CODEGEN_rates, 0, 0, NULL, NULL, &x, NULL) != LW_OK)
         return true;
-    if (lwi_codegen_print_sources(b, 1u << LW_CODEGEN_rates, 0, NULL, NULL, &y, NULL) == LW_OK)
+    if (lwi_codegen_print_sources(b, 1u << LW_CODEGEN_rates, 0, 0, NULL, NULL, &y, NULL) == LW_OK)
         for (int i = 0; i < 2; i++) same = same && !strcmp(x.text[i], y.text[i]);
     lwi_codegen_free_sources(&x);
     lwi_codegen_free_sources(&y);
@@ -107,13 +107,13 @@ static void what_is_generated_is_in_the_name(void **unused)
     int code[2] = {1, 2}, other_code[2] = {1, 3};
     const lwi_partition partition = {2, code}, other = {2, other_code}, shorter = {1, code};
     lw_model *model = lwt_read("examples/models/four_bar.yaml");
-    const lwi_index_entry entry[] = {{model, 1, 4, NULL},       {model, 3, 4, NULL},
-                                     {model, 1, 8, NULL},       {model, 1, 4, &partition},
-                                     {model, 1, 4, &other},     {model, 1, 4, &shorter},
-                                     {model, 1, 4, &partition}, {model, 1, 4, NULL}};
+    const lwi_index_entry entry[] = {
+        {model, 1, 4, 4, NULL},       {model, 3, 4, 4, NULL},   {model, 1, 8, 4, NULL},
+        {model, 1, 4, 4, &partition}, {model, 1, 4, 4, &other}, {model, 1, 4, 4, &shorter},
+        {model, 1, 4, 4, &partition}, {model, 1, 4, 8, NULL},   {model, 1, 4, 4, NULL}};
     name key[LWI_COUNT(entry)];
     for (int i = 0; i < LWI_COUNT(entry); i++)
-        assert_true(lwi_index_key(&entry[i], i < 7 ? &gcc : &clang, key[i]));
+        assert_true(lwi_index_key(&entry[i], i < 8 ? &gcc : &clang, key[i]));
     for (int i = 0; i < LWI_COUNT(entry); i++)
         for (int k = 0; k < i; k++) assert_int_equal(i == 6 && k == 3, !strcmp(key[i], key[k]));
     lw_model_destroy(model);
@@ -173,7 +173,7 @@ static void the_order_of_states_is_in_the_name(void **unused)
     }
     assert_string_not_equal(key[0], key[1]);
     lw_model *model = with_states("", "{type: lag, of: t, time: 1}");
-    const lwi_index_entry entry = {model, 1u << LW_CODEGEN_rates, 4, NULL};
+    const lwi_index_entry entry = {model, 1u << LW_CODEGEN_rates, 4, 4, NULL};
     assert_false(lwi_index_key(&entry, &gcc, key[0]));
     lw_model_destroy(model);
 }
