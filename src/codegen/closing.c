@@ -15,23 +15,27 @@ int lwi_closing_angles(const lw_model *m)
     return count;
 }
 
+lw_status lwi_closing_rates(const lwi_walk *walk, int angledot, lwi_arena *arena)
+{
+    const lw_model *m = walk->elements->model;
+    lwi_auxiliary angles;
+    lwi_sides sides;
+    TRY(lwi_auxiliary_list(m, false, arena, &angles)); // in the order of the state
+    TRY(lwi_sides_create(walk, arena, &sides));
+    for (int i = 0; i < angles.n; i++) {
+        const lwi_joint *joint = &m->joint[angles.item[i].joint];
+        const int iv = joint->iv + angles.item[i].coordinate;
+        lwi_codegen_graph_mark(walk->graph);
+        lwi_codegen_graph_output(walk->graph, angledot, i, lwi_joint_reading(&sides, true, iv));
+    }
+    return LW_OK;
+}
+
 lw_status lwi_generate_closing_rates(lwi_codegen_graph *g, const lwi_elements *elements,
                                      lwi_arena *arena, lw_error *error)
 {
     (void)error;
-    const lw_model *m = elements->model;
     lwi_walk walk;
     TRY(lwi_walk_begin(g, elements, LWI_READS_SPEEDS, arena, &walk));
-    const int out = lwi_codegen_graph_result(g, "angledot");
-    lwi_auxiliary angles;
-    lwi_sides sides;
-    TRY(lwi_auxiliary_list(m, false, arena, &angles)); // in the order of the state
-    TRY(lwi_sides_create(&walk, arena, &sides));
-    for (int i = 0; i < angles.n; i++) {
-        const lwi_joint *joint = &m->joint[angles.item[i].joint];
-        const int iv = joint->iv + angles.item[i].coordinate;
-        lwi_codegen_graph_mark(g);
-        lwi_codegen_graph_output(g, out, i, lwi_joint_reading(&sides, true, iv));
-    }
-    return LW_OK;
+    return lwi_closing_rates(&walk, lwi_codegen_graph_result(g, "angledot"), arena);
 }

@@ -60,9 +60,9 @@ static const char open_project[] = "    (void)t, (void)q, (void)v;\n"
 void lwi_codegen_descriptor_header(FILE *file, const lwi_codegen_writer *w, const char *kind)
 {
     const bool lanes = kind[0];
-    if (!w->works) lwi_codegen_template(file, w, lanes ? lanes_type : type);
+    if (!w->shapes) lwi_codegen_template(file, w, lanes ? lanes_type : type);
     lwi_codegen_template(file, w, lanes ? lanes_project : project);
-    if (!w->works) lwi_codegen_template(file, w, lanes ? lanes_declaration : declaration);
+    if (!w->shapes) lwi_codegen_template(file, w, lanes ? lanes_declaration : declaration);
 }
 
 void lwi_codegen_descriptor_source(FILE *file, const lwi_codegen_writer *w, const char *kind)
@@ -77,7 +77,7 @@ void lwi_codegen_descriptor_source(FILE *file, const lwi_codegen_writer *w, cons
                          : lanes             ? closed_lanes_project
                                              : closed_project);
     fputs("}\n", file);
-    if (w->works) return;
+    if (w->shapes) return;
     lwi_codegen_template(
         file, w,
         lanes ? "\nconst linkwork_generated_lanes NAME_lanes_model = {\n"

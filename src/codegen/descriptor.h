@@ -4,7 +4,7 @@
 
 #include "codegen/writer.h"
 
-/** Where `rates` has the power (lwi_codegen_writer.works), the projection alone.
+/** Where `rates` has more results (lwi_codegen_writer.shapes), the projection alone.
  *  @param kind  between the name of the model and those of functions: "", "lanes_" */
 void lwi_codegen_descriptor_header(FILE *file, const lwi_codegen_writer *writer, const char *kind);
 void lwi_codegen_descriptor_source(FILE *file, const lwi_codegen_writer *writer, const char *kind);

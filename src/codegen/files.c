@@ -509,7 +509,7 @@ static lw_status build_graph(lwi_codegen_writer *w, int i, lwi_arena *arena, lw_
 {
     lwi_codegen_graph *g = &w->graph[i];
     lwi_generate *const generate =
-        w->works && i == LW_CODEGEN_rates ? lwi_generate_working_rates : lwi_codegen_generators[i];
+        w->shapes && i == LW_CODEGEN_rates ? lwi_generate_run_rates : lwi_codegen_generators[i];
     TRY(generate(g, w->elements, arena, error));
     if (g->failed) return LW_ERR_MEMORY;
     lwi_codegen_graph_live(g);
@@ -606,7 +606,7 @@ static lw_status print_all(lwi_codegen_writer *w, lwi_codegen_sources *sources, 
     sources->seconds = w->seconds;
     sources->timed = w->elements->timed;
     sources->signals = w->elements->signals;
-    sources->works = w->works;
+    sources->works = w->model->carries_work;
     for (int i = 0; i < (w->lanes > 0 ? 4 : 2); i++) {
         FILE *file = open_memstream(&sources->text[i], &sources->size[i]);
         if (!file) return LW_ERR_MEMORY;
@@ -695,7 +695,6 @@ lw_status lwi_codegen_print_sources(const lw_model *model, unsigned functions, i
                             .packs = packs,
                             .circular = true,
                             .shapes = true,
-                            .works = model->carries_work,
                             .functions = functions};
     *sources = (lwi_codegen_sources){0};
     const lw_status status = write_model(&w, allocator, NULL, sources, error);

@@ -1,5 +1,6 @@
 // forward.c -- generates forward dynamics, accelerations from efforts, and the rates of all states of a run.
 #include "codegen/articulated.h"
+#include "codegen/closing.h"
 #include "codegen/forces.h"
 #include "codegen/functions.h"
 #include "codegen/power.h"
@@ -82,16 +83,37 @@ lw_status lwi_generate_forward_dynamics(lwi_codegen_graph *g, const lwi_elements
     return output_accelerations(&walk, &to, arena, error);
 }
 
+// More results of the rates of runs, after qdot, vdot and xdot: the power, the array or -1, and of loops the speeds, which become
+// those of the walk, and the rates of angles.
+static lw_status begin_run(lwi_walk *walk, int *power, lwi_arena *arena)
+{
+    lwi_codegen_graph *g = walk->graph;
+    const lw_model *m = walk->elements->model;
+    if (m->carries_work) *power = lwi_codegen_graph_result(g, "power");
+    if (!walk->elements->loops) return LW_OK;
+    val *u = LWI_PUSH(arena, val, m->tree_nv);
+    if (!u) return LW_ERR_MEMORY;
+    const int consistent = lwi_codegen_graph_result(g, "consistent");
+    lwi_codegen_motion poses; // first, each a part: their sines do not depend on each other
+    TRY(lwi_codegen_motion_create(walk, arena, &poses));
+    lwi_codegen_motion_pose(&poses);
+    TRY(lwi_consistent_speeds(walk, u, arena));
+    for (int i = 0; i < m->tree_nv; i++) lwi_codegen_graph_output(g, consistent, i, u[i]);
+    walk->speed = u;
+    if (lwi_closing_angles(m) == 0) return LW_OK;
+    return lwi_closing_rates(walk, lwi_codegen_graph_result(g, "angledot"), arena);
+}
+
 static lw_status generate_rates(lwi_codegen_graph *g, const lwi_elements *elements, bool efforts,
-                                bool power, lwi_arena *arena, lw_error *error)
+                                bool of_run, lwi_arena *arena, lw_error *error)
 {
     lwi_walk walk;
     TRY(lwi_walk_begin(g, elements, LWI_READS_ALL, arena, &walk));
-    arrays to = {.tau = efforts ? lwi_codegen_graph_array(g, "tau") : -1};
+    arrays to = {.tau = efforts ? lwi_codegen_graph_array(g, "tau") : -1, .power = -1};
     const int qdot = lwi_codegen_graph_result(g, "qdot");
     to.vdot = lwi_codegen_graph_result(g, "vdot");
     to.xdot = lwi_codegen_graph_result(g, "xdot");
-    to.power = power ? lwi_codegen_graph_result(g, "power") : -1;
+    if (of_run) TRY(begin_run(&walk, &to.power, arena));
     lwi_coordinate_rates(&walk, qdot);
     return output_accelerations(&walk, &to, arena, error);
 }
@@ -108,8 +130,8 @@ lw_status lwi_generate_loaded_rates(lwi_codegen_graph *g, const lwi_elements *el
     return generate_rates(g, elements, true, false, arena, error);
 }
 
-lw_status lwi_generate_working_rates(lwi_codegen_graph *g, const lwi_elements *elements,
-                                     lwi_arena *arena, lw_error *error)
+lw_status lwi_generate_run_rates(lwi_codegen_graph *g, const lwi_elements *elements,
+                                 lwi_arena *arena, lw_error *error)
 {
     return generate_rates(g, elements, false, true, arena, error);
 }

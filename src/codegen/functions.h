@@ -27,11 +27,17 @@ enum { LWI_CODEGEN_DERIVATIVES = LW_CODEGEN_COUNT, LWI_CODEGEN_FUNCTIONS };
 lwi_generate lwi_generate_derivatives;
 /** The function `rates` with efforts, an array `tau` after `u`. */
 lwi_generate lwi_generate_loaded_rates;
-/** The function `rates` with one more result, `power` [1]: of the parts of forces without a potential and of
- *  prescribed motions. */
-lwi_generate lwi_generate_working_rates;
+/** The function `rates` of compiled runs, with more results: `power` [1] of the parts of forces without a potential and of
+ *  prescribed motions, if some do work; with loops the dependent speeds in v are not read, `consistent` [tree nv] has those that
+ *  follow from the others, and `angledot` the rates of closing_rates, if there are any. */
+lwi_generate lwi_generate_run_rates;
 
 /** Outputs the rates of the coordinates to an array. */
 void lwi_coordinate_rates(const lwi_walk *walk, int qdot);
+/** Outputs the rates of the angles of joints that close loops.  @return LW_ERR_MEMORY */
+lw_status lwi_closing_rates(const lwi_walk *walk, int angledot, lwi_arena *arena);
+/** All speeds of the tree, with loops: the dependent ones follow from the independent ones in v.
+ *  @param u  [tree nv] out;  @return LW_ERR_MEMORY */
+lw_status lwi_consistent_speeds(const lwi_walk *walk, val *u, lwi_arena *arena);
 
 #endif

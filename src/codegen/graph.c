@@ -520,6 +520,10 @@ void lwi_codegen_graph_check(lwi_codegen_graph *g, lwi_codegen_value value, doub
     double x;
     LWI_ASSERT(code != 0);
     if (lwi_codegen_graph_known(g, value, &x) && x >= limit) return;
+    for (int i = 0; i < g->ncheck; i++) {
+        const lwi_check *c = &g->check[i];
+        if (c->value.index == value.index && c->limit == limit && c->code == code) return;
+    }
     if (g->ncheck == g->check_room) {
         const int room = g->check_room ? 2 * g->check_room : 16;
         lwi_check *check = larger(g, g->check, g->ncheck, room, sizeof *check);

@@ -3,7 +3,7 @@
 // Independent coordinates and speeds stay.  Block by block, W_y y = -b with b of the rows and of the dependent speeds
 // before: velocities b = W_z v_z, a step of Newton's method for positions b = phi + W_z dq_z.
 #include "codegen/functions.h"
-#include "codegen/loops.h"
+#include "codegen/reduced.h"
 
 lw_status lwi_generate_constraints(lwi_codegen_graph *g, const lwi_elements *elements,
                                    lwi_arena *arena, lw_error *error)
@@ -71,6 +71,40 @@ lw_status lwi_generate_project_velocities(lwi_codegen_graph *g, const lwi_elemen
     TRY(solve(g, elements, &c, false, u, arena));
     for (int i = 0; i < nv; i++)
         if (elements->loops->dependent[i]) lwi_codegen_graph_output(g, v, i, u[i]);
+    return LW_OK;
+}
+
+// With the K of the accelerations (reduced.c), so that both have the same operations: y = K z - W_y^-1 b of prescribed motions.
+lw_status lwi_consistent_speeds(const lwi_walk *walk, val *u, lwi_arena *arena)
+{
+    lwi_codegen_graph *g = walk->graph;
+    const lwi_elements *elements = walk->elements;
+    const lwi_loops *loops = elements->loops;
+    const int nv = elements->model->tree_nv;
+    lwi_walk still = *walk; // only prescribed motions move
+    lwi_closures c;
+    still.v = -1;
+    val *own = LWI_PUSH(arena, val, nv), **K = LWI_PUSH(arena, val *, loops->nblock);
+    if (!own || !K) return LW_ERR_MEMORY;
+    TRY(lwi_closures_create(&still, arena, &c));
+    c.gamma = c.rate;
+    for (int i = 0; i < nv; i++)
+        if (!loops->dependent[i]) u[i] = lwi_codegen_graph_input(g, walk->v, i);
+    for (int k = 0; k < loops->nblock; k++) {
+        const lwi_loop_block *b = &loops->block[k];
+        K[k] = LWI_PUSH(arena, val, b->ny * b->nz);
+        if (!K[k]) return LW_ERR_MEMORY;
+        TRY(lwi_dependent_accelerations(g, elements, &c, b, K[k], own, arena));
+    }
+    for (int k = 0; k < loops->nblock; k++) { // speeds depend on those of other blocks, K does not
+        const lwi_loop_block *b = &loops->block[k];
+        lwi_codegen_graph_mark(g);
+        for (int i = 0; i < b->ny; i++) {
+            u[b->y[i]] = own[b->y[i]];
+            for (int j = 0; j < b->nz; j++)
+                u[b->y[i]] = madd(g, u[b->y[i]], K[k][i * b->nz + j], u[b->z[j]]);
+        }
+    }
     return LW_OK;
 }
 

@@ -33,9 +33,10 @@ typedef struct lwi_codegen_sources {
     int margins;    ///< numbers of the function `margins`
     bool timed;     ///< positions depend on time: functions of positions have it as first parameter
     bool signals;   ///< forward_dynamics has parameters for what forces read besides q, v and tau
-    bool works;     ///< `rates` has the power as its last parameter
-    int dependent;  ///< speeds of loops that follow from others
-    bool closed;    ///< there are rows of loops: functions return numbers, and projections exist
+    bool
+        works; ///< `rates` has the power after xdot; then come the results of closed loops (lwi_generate_run_rates)
+    int dependent; ///< speeds of loops that follow from others
+    bool closed;   ///< there are rows of loops: functions return numbers, and projections exist
 } lwi_codegen_sources;
 
 /** @param functions  which: bits 1u << LW_CODEGEN_forward_dynamics, ...

@@ -15,8 +15,8 @@ typedef struct lwi_codegen_writer {
     const char *name, *directory;
     char upper[128];
     lwi_codegen_graph graph[LWI_CODEGEN_FUNCTIONS];
-    bool shapes; ///< what repeats is generated once (repeat.h)
-    bool works;  ///< `rates` has the power, too: lwi_generate_working_rates
+    bool
+        shapes; ///< of compiled runs: what repeats is generated once (repeat.h); lwi_generate_run_rates
     lwi_repeats *repeats[LWI_CODEGEN_FUNCTIONS]; ///< NULL: plain statements
     double seconds;                              ///< that a compiler may take for them
     bool casadi;

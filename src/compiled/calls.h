@@ -3,7 +3,7 @@
 #define LWI_COMPILED_CALLS_H
 
 /** Of the table below; a part of the key in the cache. */
-#define LWI_CALLS_VERSION 7
+#define LWI_CALLS_VERSION 8
 #define LWI_CALLS_SYMBOL "lwi_calls_of_model"
 
 // angles: number of those of joints that close loops.

@@ -135,8 +135,7 @@ static unsigned functions_of(const lw_model *model, const lw_compiled_desc *desc
 {
     const bool closed = model->nloop + model->ncoupling > 0;
     unsigned functions = 1u << LW_CODEGEN_rates | 1u << LW_CODEGEN_project_positions |
-                         1u << LW_CODEGEN_project_velocities | 1u << LW_CODEGEN_closing_rates |
-                         1u << LW_CODEGEN_margins;
+                         1u << LW_CODEGEN_project_velocities | 1u << LW_CODEGEN_margins;
     if (!desc->rates_only || desc->derivatives) functions |= 1u << LW_CODEGEN_forward_dynamics;
     if (desc->derivatives) functions |= 1u << LWI_CODEGEN_DERIVATIVES;
     if (desc->derivatives && closed) functions |= 1u << LW_CODEGEN_inverse_dynamics;
@@ -162,7 +161,8 @@ static lw_status make_sources(const lw_model *model, const lwi_partition *partit
     const bool closed = t->generated.closed, timed = t->generated.timed;
     const bool forward =
         (functions >> LW_CODEGEN_forward_dynamics & 1) && !timed && !t->generated.signals;
-    const int numbers = 2 * (model->tree_nq + model->tree_nv + model->nstate) + model->desc.ninput;
+    const int numbers =
+        2 * (model->tree_nq + 2 * model->tree_nv + model->nstate) + model->desc.ninput;
     const int squares = 3 * model->tree_nv * model->tree_nv; // BLOCK, SQUARE: arrays of lanes
     snprintf(t->head[0], HEAD,
              "#define LANES %d\n#define CLOSED %d\n#define FORWARD_THERE %d\n#define AT(t) "
