@@ -32,6 +32,9 @@
 #define CLOSED 1e-12
 enum { LAST_PLACES = 16, MAX_STALLS = 3 };
 
+// Residual of a row that is left out, in lengths of the mechanism, at which it is not met.
+#define OPEN 1e-6
+
 enum { MAX_ITERATIONS = 30, MAX_HALVINGS = 12 };
 
 // ------------------------------------------------------------------------------------------- drift
@@ -355,6 +358,7 @@ static lw_status try_drift(const phi_job *of, bool first, lw_error *error)
 typedef struct increment {
     double size, energy;
     double lambda, residual; ///< norm of the multipliers before it, largest |phi| with them
+    double open;             ///< largest |phi| of the rows that are left out
 } increment;
 
 // Phi at the end of the step with the current multipliers, and their increments in s->lambda; `again`: by K at this end,
@@ -364,7 +368,7 @@ static lw_status iterate(phi_job *of, bool first, bool again, increment *found, 
     lwi_rattle *d = of->d;
     lwi_system *s = &d->system;
     const double unit = -2 / (of->h * of->h);
-    double sum = 0, work = 0, all = 0, residual = 0;
+    double sum = 0, work = 0, all = 0, residual = 0, open = 0;
     TRY(try_drift(of, first, error));
     find_phi(of);
     if (d->full && again) {
@@ -373,7 +377,7 @@ static lw_status iterate(phi_job *of, bool first, bool again, increment *found, 
         for (int i = 0; i < s->nrow; i++) s->phi[i] = s->row[1][i];
     }
     for (int i = 0; i < s->nrow && d->full; i++)
-        if (d->dropped[i]) s->phi[i] = 0;
+        if (d->dropped[i]) open = fmax(open, fabs(s->phi[i])), s->phi[i] = 0;
     for (int i = 0; i < s->nrow; i++) s->c[i] = unit * s->phi[i];
     for (int i = s->nrow; i < s->plan.nrow; i++) s->c[i] = 0;
     memset(s->x, 0, (size_t)s->nbody * sizeof *s->x);
@@ -387,7 +391,7 @@ static lw_status iterate(phi_job *of, bool first, bool again, increment *found, 
         all += d->lambda[i] * d->lambda[i];
         residual = fmax(residual, fabs(s->phi[i]));
     }
-    *found = (increment){sqrt(sum), sqrt(fabs(work)), sqrt(all), residual};
+    *found = (increment){sqrt(sum), sqrt(fabs(work)), sqrt(all), residual, open};
     if (isfinite(found->size)) return LW_OK;
     return lwi_fail(error, LW_ERR_NOT_FINITE,
                     "t = %.9g s: multipliers of a step of %.3g s are not finite numbers", of->t,
@@ -407,6 +411,16 @@ static lw_status diverges(const lwi_rattle *d, const phi_job *of, double size, l
                     "t = %.9g s: %d iterations of a step of %.3g s do not converge (last increment "
                     "%.1e of the multipliers): %s is off most; a smaller step helps",
                     of->t, MAX_ITERATIONS, of->h, size, name);
+}
+
+// Rows that are left out are met by the others, but not on branches that these alone allow.
+static lw_status check_open(const lwi_rattle *d, const phi_job *of, double open, lw_error *error)
+{
+    if (open <= OPEN * d->system.length) return LW_OK;
+    return lwi_fail(error, LW_ERR_INTEGRATOR,
+                    "t = %.9g s: a step of %.3g s next to a singular position leaves loops open by "
+                    "%.1e m or rad; a smaller step helps",
+                    of->t, of->h, open);
 }
 
 // What positions at the end of the step are rounded to, in units of the last place, of a mechanism far from its origin.
@@ -451,17 +465,18 @@ lw_status lwi_rattle_newton(lwi_rattle *d, double t, double h, lw_error *error)
         TRY(iterate(&of, i == 0, again, &now, error));
         d->counts.iterations++;
         const bool small = is_small(d, &now), stall = small && stalls(d, &now, &last);
-        if (stall && (at_last_places(d, &now) || ++stalled == MAX_STALLS)) return LW_OK;
+        if (stall && (at_last_places(d, &now) || ++stalled == MAX_STALLS))
+            return check_open(d, &of, now.open, error);
         for (int k = 0; k < s->nrow; k++) d->lambda[k] += s->lambda[k];
         lwi_rattle_move_massless(d, h, 1);
         const bool compares = isfinite(last.size) && !(i == 1 && d->nmassless);
         const bool slow = stall || (!small && compares && now.energy > SLOW * last.energy);
-        again = slow || i == 0;
+        again = slow || i == 0 || (d->full && !small);
         last = now;
         if (!slow || d->full) continue;
         begin_full(d);
         last.size = last.energy = INFINITY;
     }
-    if (at_last_places(d, &now)) return LW_OK;
+    if (at_last_places(d, &now)) return check_open(d, &of, now.open, error);
     return diverges(d, &of, now.size, error);
 }

@@ -243,33 +243,19 @@ static void continue_joints(lwi_rattle *d, double t)
         lwi_pool_for(d->system.pool, d->auxiliary.n, carry_some, &of);
 }
 
-// With redundant rows lambda has a part without effect at one position that has one at the next.  Newton's iteration
-// compensates for it by other components of lambda.  Extrapolated from step to step this part grows, in some seconds to 10^6
-// times the others, until Newton's iteration fails.  Before that lambda is replaced by that of minimum norm with the same
-// effect,
-//     J M^-1 J' lambda' = J M^-1 J' lambda,
-// as mu has it at the same position.
+// Multipliers from which Newton's iteration starts are not much larger than mu of the step before, which has minimum norm.
+// Along rows that nearly depend on others they jump from step to step: extrapolated, they would move bodies so far that the iteration
+// ends on another branch.  Of redundant rows, what does nothing at one position does something at the next, where increments that
+// are orthogonal to it there make up for it: extrapolated, it grows to 10^6 times the others in some seconds.
 #define MUCH_LARGER 2
-static void reduce_multipliers(lwi_rattle *d)
+static void limit_multipliers(lwi_rattle *d)
 {
-    lwi_system *s = &d->system;
+    const lwi_system *s = &d->system;
     double lambda = 0, mu = 0;
     for (int i = 0; i < s->nrow; i++)
         lambda += d->lambda[i] * d->lambda[i], mu += d->mu[i] * d->mu[i];
-    if (!(lambda > MUCH_LARGER * MUCH_LARGER * mu) || s->transfer) return;
-    if (lwi_elim_null_count(s->elim) == 0) return;
-    memset(s->x, 0, (size_t)s->nbody * sizeof *s->x);
-    memset(s->c, 0, (size_t)s->plan.nrow * sizeof *s->c);
-    for (int e = 0; e < s->nedge; e++) {
-        const lwi_plan_edge *edge = &s->plan.graph.edge[e];
-        const double *of = d->lambda + s->plan.row[e];
-        for (int i = 0; i < edge->n; i++) {
-            const double(*G)[6] = lwi_elim_G(s->elim) + 6 * (s->plan.slot[e] + i);
-            for (int k = 0; k < edge->rows; k++) v6_axpy(s->x[edge->body[i]], of[k], G[k]);
-        }
-    }
-    lwi_elim_solve(s->elim, s->x, s->c, s->lambda, 0); // takes these motions away
-    for (int i = 0; i < s->nrow; i++) d->lambda[i] = -s->lambda[i];
+    if (!(lambda <= MUCH_LARGER * MUCH_LARGER * mu) && s->nrow && !s->transfer)
+        memcpy(d->lambda, d->mu, (size_t)s->nrow * sizeof *d->mu);
 }
 
 // One step of length h, which may be negative, from d->body.
@@ -284,7 +270,7 @@ static lw_status step(lwi_work *work, double t, double end, double h, const doub
     put_origins(d, false);
     TRY(lwi_rattle_factor(d, t, &work->error));
     if (d->at_work >= 0) memcpy(d->b0, s->b, (size_t)s->nrow * sizeof *d->b0);
-    reduce_multipliers(d);
+    limit_multipliers(d);
     const lw_status status = lwi_rattle_newton(d, end, h, &work->error);
     leave_full(d);
     if (status != LW_OK) {

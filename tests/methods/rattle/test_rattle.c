@@ -717,33 +717,37 @@ static void refusals_name_what_is_wrong(void **state)
     lw_model_destroy(model);
 }
 
-// Bricard's linkage without gravity.  With its redundant row, multipliers without effect can grow from step to step, until
-// Newton's iteration fails far from any singular position.  The error of the energy is that of the step in all runs.
-static void multipliers_of_redundant_rows_do_not_grow(void **state)
+// Bricard's linkage without gravity: its redundant row lets multipliers that do nothing grow from step to step, by which Newton's
+// iteration ended after 2.5 s.  With gravity it passes singular positions at 0.34, 1.53 and 5.94 s, behind which extrapolated multipliers
+// led to positions with a loop open by 0.57 m, or to another branch.  Errors of the energy are those of steps of order two.
+static void overconstrained_loops_keep_their_branch(void **state)
 {
     (void)state;
-    static const char *const step[] = {"0.005", "0.0025"};
-    double off[LWI_COUNT(step)];
-    for (int i = 0; i < LWI_COUNT(step); i++) {
-        lw_model *model = lwt_structure("bricard");
-        lw_summary summary;
-        v3_set(model->gravity, 0, 0, 0);
-        lw_sim *sim = lwt_simulate(
-            model, LWT_SETTINGS("formulation", "rattle", "step", step[i], "duration", "6"));
-        if (lw_sim_run(sim, LW_OBSERVE_ENERGY, NULL, NULL, NULL, NULL) != LW_OK)
-            fail_msg("step %s: %s", step[i], lw_sim_error(sim)->text);
-        lw_sim_summary(sim, &summary);
-        off[i] = summary.energy_error;
-        lw_sim_destroy(sim);
-        lw_model_destroy(model);
+    static const char *const step[] = {"0.01", "0.005", "0.0025"};
+    for (int heavy = 0; heavy < 2; heavy++) {
+        double off[LWI_COUNT(step)];
+        for (int i = 0; i < LWI_COUNT(step); i++) {
+            lw_model *model = lwt_structure("bricard");
+            lw_summary summary;
+            if (!heavy) v3_set(model->gravity, 0, 0, 0);
+            lw_sim *sim = lwt_simulate(
+                model, LWT_SETTINGS("formulation", "rattle", "step", step[i], "duration", "6"));
+            if (lw_sim_run(sim, LW_OBSERVE_ENERGY, NULL, NULL, NULL, NULL) != LW_OK)
+                fail_msg("step %s: %s", step[i], lw_sim_error(sim)->text);
+            lw_sim_summary(sim, &summary);
+            off[i] = summary.energy_error;
+            lw_sim_destroy(sim);
+            lw_model_destroy(model);
+        }
+        if (!(off[0] < 0.05 && off[1] < 0.3 * off[0] && off[2] < 0.3 * off[1])) // of 73 J
+            fail_msg("gravity %d: %.2e, %.2e, %.2e J", heavy, off[0], off[1], off[2]);
     }
-    if (!(off[0] < 0.01 && off[1] < 0.3 * off[0])) fail_msg("%.2e, %.2e J", off[0], off[1]);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(multipliers_of_redundant_rows_do_not_grow),
+        cmocka_unit_test(overconstrained_loops_keep_their_branch),
         cmocka_unit_test(steps_are_those_of_another_program),
         cmocka_unit_test(a_chain_in_a_loop_has_the_steps_of_another_program),
         cmocka_unit_test(errors_are_those_of_another_program),
