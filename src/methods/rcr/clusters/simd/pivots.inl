@@ -55,18 +55,23 @@ static double pivot(const lwi_cluster_block *b, int l)
     return NAME(lowest_lane)(NAME(block_pivot)(b, l));
 }
 
-// Levers of all steps; lanes with angles that are not too large.
-static INLINE mask NAME(block_levers)(const lwi_cluster_block *b, const double *q, int l)
+// N := W_y'W_y, B := W_y'W_x.  Returns the lanes with angles that are not too large.
+static INLINE mask NAME(block_rows)(const lwi_cluster_block *b, const double *q,
+                                    real (*N)[LWI_CLUSTER_DEPENDENT], real (*B)[CLUSTER_COLUMNS],
+                                    real unit, int l)
 {
     const lwi_cluster_shape *s = b->shape;
     real axis[LWI_CLUSTER_STEPS][3];
-    const mask valid = s->planar ? NAME(planar_poses)(b, q, l) : NAME(cluster_poses)(b, q, l);
     if (s->planar) {
+        const mask valid = NAME(planar_poses)(b, q, l);
         NAME(planar_levers)(b, l);
+        NAME(cluster_normal)(b, N, B, unit, true, l);
         return valid;
     }
+    const mask valid = NAME(cluster_poses)(b, q, l);
     for (int n = 0; n < s->nstep; n++) NAME(cluster_axis)(axis[n], b, n, l);
     for (int g = 0; g < s->nclosing; g++) NAME(cluster_levers)(b, g, axis, l);
+    NAME(cluster_normal)(b, N, B, unit, false, l);
     return valid;
 }
 
@@ -74,8 +79,7 @@ static double pivot_at(const lwi_cluster_block *b, const double *q, double per_l
 {
     enum { ALL = (1 << WIDTH) - 1 };
     real N[LWI_CLUSTER_DEPENDENT][LWI_CLUSTER_DEPENDENT], B[LWI_CLUSTER_DEPENDENT][CLUSTER_COLUMNS];
-    mask valid = NAME(block_levers)(b, q, l);
-    NAME(cluster_normal)(b, N, B, NAME(splat)(per_length2), b->shape->planar, l);
+    mask valid = NAME(block_rows)(b, q, N, B, NAME(splat)(per_length2), l);
     valid &= NAME(cluster_factor)(b, N, l);
     return NAME(lanes_of)(valid) == ALL ? pivot(b, l) : 0;
 }
