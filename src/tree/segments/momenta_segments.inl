@@ -10,43 +10,44 @@
 // h, mass times center of mass of the bodies beyond, is rotated by the prefix only, like gravity.
 
 // Positions j = from ... to, inward: segment_inward without bias.
-static void VARIANT(segment_momenta)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
-                                     const lwi_k_state *state, int half, int from, int to)
+static void VARIANT(segment_momenta)(segment_positions of, int half, int from, int to)
 {
-    lwi_k_segment *segment = &state->segment[stage->segment];
     ART M;
     real h[3];
     VARIANT(clear)(&M);
-    VARIANT(fetch)(&segment->art, half, &M);
-    for (int i = 0, l = half; i < 3; i++) h[i] = AT(segment->art.h[i]);
+    VARIANT(fetch)(&of.segment->art, half, &M);
+    for (int i = 0, l = half; i < 3; i++) h[i] = AT(of.segment->art.h[i]);
     for (int j = from; j >= to; j--) {
-        const int slot = stage->slot + stage->segments * j, n = BLOCK(slot), l = LANE(slot), kl = l;
-        const lwi_k_screw *k = &plan->screw[n];
-        const lwi_k_pose *pose = &state->pose[n];
+        const int l = half, kl = half;
+        const lwi_k_screw *k = &of.screw[j];
+        const lwi_k_pose *pose = &of.pose[j];
         real diff[4];
-        VARIANT(add_still)(&plan->body[n], kl, &M, h);
-        VARIANT(reduce_momentum)(pose, &state->pivot[n], l, &M);
+        VARIANT(add_still)(&of.body[j], kl, &M, h);
+        VARIANT(reduce_momentum)(pose, &of.pivot[j], l, &M);
         VARIANT(differences)(&M, diff);
 #define PASS(shape)                                                                                \
     VARIANT(pass_hinge)(k, kl, pose, l, shape, diff, &M);                                          \
     VARIANT(pass_first_moment)(k, kl, pose, l, shape, h);
-        OF_SHAPE(stage->shape[j], PASS)
+        OF_SHAPE(of.shape[j], PASS)
 #undef PASS
     }
-    VARIANT(park)(&segment->art, half, &M, true);
-    for (int i = 0, l = half; i < 3; i++) AT(segment->art.h[i]) = h[i];
+    VARIANT(park)(&of.segment->art, half, &M, true);
+    for (int i = 0, l = half; i < 3; i++) AT(of.segment->art.h[i]) = h[i];
 }
 
 static void VARIANT(momenta_elimination)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
-                                         const lwi_k_state *state, int half)
+                                         const lwi_k_state *state)
 {
-    VARIANT(segment_clear)(&state->segment[stage->segment], half);
-    for (int from = stage->length - 1; from >= 0; from -= VARIANT(FEW)) {
+    const segment_positions of = positions_of(plan, stage, state);
+    for (int h = 0; h < stage->segments; h += WIDTH) VARIANT(segment_clear)(of.segment, h);
+    for (int from = of.length - 1; from >= 0; from -= VARIANT(FEW)) {
         const int to = from - VARIANT(FEW) + 1 < 0 ? 0 : from - VARIANT(FEW) + 1;
-        VARIANT(segment_momenta)(plan, stage, state, half, from, to);
-        for (int i = 0; i < 6; i += VARIANT(COLUMNS))
-            VARIANT(columns)(plan, stage, state, half, i, from, to, false);
-        VARIANT(compliance)(stage, state, half, from, to);
+        for (int h = 0; h < stage->segments; h += WIDTH) {
+            VARIANT(segment_momenta)(of, h, from, to);
+            for (int i = 0; i < 6; i += VARIANT(COLUMNS))
+                VARIANT(columns)(of, h, i, from, to, false);
+            VARIANT(compliance)(of, h, from, to);
+        }
     }
 }
 
@@ -54,26 +55,27 @@ static void VARIANT(momenta_elimination)(const lwi_kernel_plan *plan, const lwi_
 static mask VARIANT(segment_speeds)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
                                     const lwi_k_state *state, int half)
 {
+    const segment_positions of = positions_of(plan, stage, state);
     real V[6], f[6], g[3];
     mask valid = ~NAME(bits)(ZERO);
     for (int i = 0, l = half; i < 6; i++) {
-        V[i] = AT(state->segment[stage->segment].A[i]);
-        f[i] = AT(state->segment[stage->segment].f[i]);
+        V[i] = AT(of.segment->A[i]);
+        f[i] = AT(of.segment->f[i]);
     }
-    for (int i = 0, l = half; i < 3; i++) g[i] = AT(state->segment[stage->segment].g[i]);
-    for (int j = 0; j < stage->length; j++) {
-        const int slot = stage->slot + stage->segments * j, n = BLOCK(slot), l = LANE(slot), kl = l;
-        const lwi_k_screw *k = &plan->screw[n];
-        const lwi_k_pivot *pivot = &state->pivot[n];
-        lwi_k_motion *motion = &state->motion[n];
+    for (int i = 0, l = half; i < 3; i++) g[i] = AT(of.segment->g[i]);
+    for (int j = 0; j < of.length; j++) {
+        const int l = half, kl = half;
+        const lwi_k_screw *k = &of.screw[j];
+        const lwi_k_pivot *pivot = &of.pivot[j];
+        lwi_k_motion *motion = &of.motion[j];
         const real Di = AT(pivot->Di);
         valid &= VARIANT(well_posed)(Di, AT(pivot->diagonal));
-        const real y = AT(pivot->y) - VARIANT(diagonal_of_tip)(&state->row[n], l, f) * Di;
-#define SPEED(shape) VARIANT(hinge_speed)(k, kl, &state->pose[n], pivot, motion, l, y, shape, V, g);
-        OF_SHAPE(stage->shape[j], SPEED)
+        const real y = AT(pivot->y) - VARIANT(diagonal_of_tip)(&of.row[j], l, f) * Di;
+#define SPEED(shape) VARIANT(hinge_speed)(k, kl, &of.pose[j], pivot, motion, l, y, shape, V, g);
+        OF_SHAPE(of.shape[j], SPEED)
 #undef SPEED
         for (int i = 0; i < 6; i++) AT(motion->A[i]) = V[i];
-        for (int i = 0; i < 3; i++) AT(state->momentum[n].g[i]) = g[i];
+        for (int i = 0; i < 3; i++) AT(of.momentum[j].g[i]) = g[i];
     }
     return valid;
 }
@@ -92,17 +94,18 @@ static INLINE void VARIANT(add_momentum)(const lwi_k_body *k, int kl, const real
 static void VARIANT(segment_rates)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
                                    const lwi_k_state *state, int half)
 {
+    const segment_positions of = positions_of(plan, stage, state);
     real x[6], h[3];
-    for (int i = 0, l = half; i < 6; i++) x[i] = AT(state->segment[stage->segment].f[i]);
-    for (int i = 0, l = half; i < 3; i++) h[i] = AT(state->segment[stage->segment].h[i]);
-    for (int j = stage->length - 1; j >= 0; j--) {
-        const int slot = stage->slot + stage->segments * j, n = BLOCK(slot), l = LANE(slot), kl = l;
-        const lwi_k_body *body = &plan->body[n];
-        const lwi_k_screw *k = &plan->screw[n];
-        const lwi_k_pose *pose = &state->pose[n];
-        lwi_k_momentum *keep = &state->momentum[n];
+    for (int i = 0, l = half; i < 6; i++) x[i] = AT(of.segment->f[i]);
+    for (int i = 0, l = half; i < 3; i++) h[i] = AT(of.segment->h[i]);
+    for (int j = of.length - 1; j >= 0; j--) {
+        const int l = half, kl = half;
+        const lwi_k_body *body = &of.body[j];
+        const lwi_k_screw *k = &of.screw[j];
+        const lwi_k_pose *pose = &of.pose[j];
+        lwi_k_momentum *keep = &of.momentum[j];
         real V[6];
-        for (int i = 0; i < 6; i++) V[i] = AT(state->motion[n].A[i]);
+        for (int i = 0; i < 6; i++) V[i] = AT(of.motion[j].A[i]);
         for (int i = 0; i < 3; i++) h[i] += K(body->first_moment[i]);
         VARIANT(add_momentum)(body, kl, V, x);
         x[5] = AT(pose->v);
@@ -111,7 +114,7 @@ static void VARIANT(segment_rates)(const lwi_kernel_plan *plan, const lwi_k_stag
 #define PASS(shape)                                                                                \
     VARIANT(pass_wrench)(k, kl, pose, l, K(k->shift), shape, x);                                   \
     VARIANT(pass_first_moment)(k, kl, pose, l, shape, h);
-        OF_SHAPE(stage->shape[j], PASS)
+        OF_SHAPE(of.shape[j], PASS)
 #undef PASS
     }
 }

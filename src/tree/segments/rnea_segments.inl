@@ -11,9 +11,9 @@
 
 // Positions j of the segments from lane `half` on.
 #define EVERY_POSITION(j)                                                                          \
-    const int slot = stage->slot + stage->segments * (j), n = BLOCK(slot), l = LANE(slot), kl = l; \
-    const lwi_k_screw *k = &plan->screw[n];                                                        \
-    const lwi_k_pose *pose = &state->pose[n]
+    const int l = half, kl = half;                                                                 \
+    const lwi_k_screw *k = &of.screw[j];                                                           \
+    const lwi_k_pose *pose = &of.pose[j]
 
 // Without the realignment of the first body, which is part of the base.
 static INLINE void VARIANT(segment_hinge)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
@@ -29,14 +29,14 @@ static INLINE void VARIANT(segment_hinge)(const lwi_k_screw *k, int kl, const lw
 static void VARIANT(segment_own_motion)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
                                         const lwi_k_state *state, int half)
 {
-    lwi_k_segment *segment = &state->segment[stage->segment];
+    const segment_positions of = positions_of(plan, stage, state);
     struct VARIANT(moving) at;
     real p[3] = {ZERO, ZERO, ZERO};
     for (int i = 0, l = half; i < 3; i++) {
-        at.w[i] = AT(segment->w[i]);
+        at.w[i] = AT(of.segment->w[i]);
         at.A[i] = at.A[3 + i] = ZERO;
     }
-    for (int j = 0; j < stage->length; j++) {
+    for (int j = 0; j < of.length; j++) {
         EVERY_POSITION(j);
         const VARIANT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
 #define OWN(shape)                                                                                 \
@@ -47,27 +47,27 @@ static void VARIANT(segment_own_motion)(const lwi_kernel_plan *plan, const lwi_k
         LESS(p[1], K(k->a), theta.s);                                                              \
     }                                                                                              \
     if ((shape)&LWI_K_ALONG) p[2] += K(k->shift);
-        OF_SHAPE(stage->shape[j], OWN)
+        OF_SHAPE(of.shape[j], OWN)
 #undef OWN
     }
-    for (int i = 0, l = half; i < 6; i++) AT(segment->e[i]) = at.A[i];
-    for (int i = 0, l = half; i < 3; i++) AT(segment->L[i]) = p[i];
+    for (int i = 0, l = half; i < 6; i++) AT(of.segment->e[i]) = at.A[i];
+    for (int i = 0, l = half; i < 3; i++) AT(of.segment->L[i]) = p[i];
 }
 
 static void VARIANT(segment_motion)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
                                     const lwi_k_state *state, int half)
 {
-    const lwi_k_segment *segment = &state->segment[stage->segment];
+    const segment_positions of = positions_of(plan, stage, state);
     struct VARIANT(moving) at;
-    for (int i = 0, l = half; i < 3; i++) at.w[i] = AT(segment->w[i]);
-    for (int i = 0, l = half; i < 6; i++) at.A[i] = AT(segment->A[i]);
-    for (int j = 0; j < stage->length; j++) {
+    for (int i = 0, l = half; i < 3; i++) at.w[i] = AT(of.segment->w[i]);
+    for (int i = 0, l = half; i < 6; i++) at.A[i] = AT(of.segment->A[i]);
+    for (int j = 0; j < of.length; j++) {
         EVERY_POSITION(j);
 #define MOVES(shape) VARIANT(segment_hinge)(k, kl, pose, l, shape, &at);
-        OF_SHAPE(stage->shape[j], MOVES)
+        OF_SHAPE(of.shape[j], MOVES)
 #undef MOVES
-        for (int i = 0; i < 3; i++) AT(state->bias[n].w[i]) = at.w[i];
-        for (int i = 0; i < 6; i++) AT(state->motion[n].A[i]) = at.A[i];
+        for (int i = 0; i < 3; i++) AT(of.bias[j].w[i]) = at.w[i];
+        for (int i = 0; i < 6; i++) AT(of.motion[j].A[i]) = at.A[i];
     }
 }
 
@@ -75,13 +75,14 @@ static void VARIANT(segment_motion)(const lwi_kernel_plan *plan, const lwi_k_sta
 static INLINE void VARIANT(segment_sum)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
                                         const lwi_k_state *state, int half, bool efforts, real F[6])
 {
-    for (int j = stage->length - 1; j >= 0; j--) {
+    const segment_positions of = positions_of(plan, stage, state);
+    for (int j = of.length - 1; j >= 0; j--) {
         EVERY_POSITION(j);
-        for (int i = 0; i < 6; i++) F[i] += AT(state->bias[n].p[i]);
-        if (efforts) AT(state->motion[n].vdot) = F[5];
+        for (int i = 0; i < 6; i++) F[i] += AT(of.bias[j].p[i]);
+        if (efforts) AT(of.motion[j].vdot) = F[5];
         if (efforts && j == 0) return;
 #define PASS(shape) VARIANT(pass_wrench)(k, kl, pose, l, K(k->shift), shape, F);
-        OF_SHAPE(stage->shape[j], PASS)
+        OF_SHAPE(of.shape[j], PASS)
 #undef PASS
     }
 }
@@ -89,18 +90,18 @@ static INLINE void VARIANT(segment_sum)(const lwi_kernel_plan *plan, const lwi_k
 static void VARIANT(segment_own_wrench)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
                                         const lwi_k_state *state, int half)
 {
-    lwi_k_segment *segment = &state->segment[stage->segment];
+    const segment_positions of = positions_of(plan, stage, state);
     real F[6] = {ZERO, ZERO, ZERO, ZERO, ZERO, ZERO};
     VARIANT(segment_sum)(plan, stage, state, half, false, F);
-    for (int i = 0, l = half; i < 6; i++) AT(segment->f[i]) = F[i];
+    for (int i = 0, l = half; i < 6; i++) AT(of.segment->f[i]) = F[i];
 }
 
 static void VARIANT(segment_efforts)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
                                      const lwi_k_state *state, int half)
 {
-    const lwi_k_segment *segment = &state->segment[stage->segment];
+    const segment_positions of = positions_of(plan, stage, state);
     real F[6];
-    for (int i = 0, l = half; i < 6; i++) F[i] = AT(segment->f[i]);
+    for (int i = 0, l = half; i < 6; i++) F[i] = AT(of.segment->f[i]);
     VARIANT(segment_sum)(plan, stage, state, half, true, F);
 }
 #undef EVERY_POSITION

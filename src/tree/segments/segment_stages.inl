@@ -28,7 +28,7 @@
     }                                                                                              \
     SWEEP_SEGMENTS(unsigned, inward, width)                                                        \
     {                                                                                              \
-        EVERY_SEGMENT(h, width) segment_elimination_w##width(plan, stage, state, h);               \
+        segment_elimination_w##width(plan, stage, state);                                          \
         join_inertias(plan, stage, state);                                                         \
         leave_segments_w1(plan, stage, state, false);                                              \
         return 1;                                                                                  \
@@ -43,7 +43,7 @@
     }                                                                                              \
     SWEEP_SEGMENTS(unsigned, momenta_inward, width)                                                \
     {                                                                                              \
-        EVERY_SEGMENT(h, width) momenta_elimination_w##width(plan, stage, state, h);               \
+        momenta_elimination_w##width(plan, stage, state);                                          \
         join_inertias(plan, stage, state);                                                         \
         join_first_moments(plan, stage, state);                                                    \
         leave_segments_w1(plan, stage, state, true);                                               \

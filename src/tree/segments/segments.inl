@@ -25,30 +25,30 @@
 static mask VARIANT(prefix)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
                             const lwi_k_state *state, int half)
 {
+    const segment_positions of = positions_of(plan, stage, state);
     real w[3] = {ZERO, ZERO, ZERO};
     real x[3] = {ZERO + 1, ZERO, ZERO}, y[3] = {ZERO, ZERO + 1, ZERO}, z[3];
     mask valid = ~NAME(bits)(ZERO);
-    for (int j = 0; j < stage->length; j++) {
-        const int slot = stage->slot + stage->segments * j, n = BLOCK(slot), l = LANE(slot), kl = l;
-        const lwi_k_screw *k = &plan->screw[n];
-        lwi_k_pose *pose = &state->pose[n];
-        valid &= VARIANT(pose_screw)(k, kl, &state->joint[n], pose, true, plan->forward, l);
+    for (int j = 0; j < of.length; j++) {
+        const int l = half, kl = half;
+        const lwi_k_screw *k = &of.screw[j];
+        lwi_k_pose *pose = &of.pose[j];
+        valid &= VARIANT(pose_screw)(k, kl, &of.joint[j], pose, true, plan->forward, l);
         const VARIANT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
 #define PREFIX(shape)                                                                              \
     VARIANT(to_hinge)(k, kl, theta, shape, w);                                                     \
     VARIANT(to_hinge)(k, kl, theta, shape, x);                                                     \
     VARIANT(to_hinge)(k, kl, theta, shape, y);
-        OF_AXIS(stage->shape[j], PREFIX)
+        OF_AXIS(of.shape[j], PREFIX)
 #undef PREFIX
         w[2] += AT(pose->v);
     }
-    lwi_k_segment *segment = &state->segment[stage->segment];
     CROSS(z, x, y);
     for (int i = 0, l = half; i < 3; i++) {
-        AT(segment->C[3 * i]) = x[i];
-        AT(segment->C[3 * i + 1]) = y[i];
-        AT(segment->C[3 * i + 2]) = z[i];
-        AT(segment->w[i]) = w[i];
+        AT(of.segment->C[3 * i]) = x[i];
+        AT(of.segment->C[3 * i + 1]) = y[i];
+        AT(of.segment->C[3 * i + 2]) = z[i];
+        AT(of.segment->w[i]) = w[i];
     }
     return valid;
 }
@@ -56,36 +56,37 @@ static mask VARIANT(prefix)(const lwi_kernel_plan *plan, const lwi_k_stage *stag
 static void VARIANT(segment_velocities)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
                                         const lwi_k_state *state, int half)
 {
+    const segment_positions of = positions_of(plan, stage, state);
     real w[3];
-    for (int i = 0, l = half; i < 3; i++) w[i] = AT(state->segment[stage->segment].w[i]);
-    for (int j = 0; j < stage->length; j++) {
-        const int slot = stage->slot + stage->segments * j, n = BLOCK(slot), l = LANE(slot), kl = l;
-        const lwi_k_screw *k = &plan->screw[n];
-        const lwi_k_pose *pose = &state->pose[n];
+    for (int i = 0, l = half; i < 3; i++) w[i] = AT(of.segment->w[i]);
+    for (int j = 0; j < of.length; j++) {
+        const int l = half, kl = half;
+        const lwi_k_screw *k = &of.screw[j];
+        const lwi_k_pose *pose = &of.pose[j];
         const VARIANT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
 #define SPIN(shape) VARIANT(to_hinge)(k, kl, theta, shape, w);
-        OF_AXIS(stage->shape[j], SPIN)
+        OF_AXIS(of.shape[j], SPIN)
 #undef SPIN
         w[2] += AT(pose->v);
-        for (int i = 0; i < 3; i++) AT(state->bias[n].w[i]) = w[i];
-        VARIANT(bias_wrench)(&plan->body[n], l, &state->bias[n], l);
-        VARIANT(bias_screw)(k, kl, pose, true, &state->bias[n], l);
+        for (int i = 0; i < 3; i++) AT(of.bias[j].w[i]) = w[i];
+        VARIANT(bias_wrench)(&of.body[j], l, &of.bias[j], l);
+        VARIANT(bias_screw)(k, kl, pose, true, &of.bias[j], l);
     }
 }
 
 // Positions j = from ... to, inward.  The sweeps below alternate, a few bodies each, so that the output of
 // one is still in the cache when the next reads it.
-static void VARIANT(segment_inward)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
-                                    const lwi_k_state *state, int half, int from, int to)
+static void VARIANT(segment_inward)(segment_positions of, int half, int from, int to)
 {
     ART M;
     VARIANT(clear)(&M);
-    VARIANT(fetch)(&state->segment[stage->segment].art, half, &M);
+    VARIANT(fetch)(&of.segment->art, half, &M);
     for (int j = from; j >= to; j--) {
-        const int slot = stage->slot + stage->segments * j;
-        VARIANT(hinge_inward)(plan, state, slot, half, stage->shape[j], &M);
+        VARIANT(hinge_inward)
+        (&of.body[j], &of.screw[j], half, &of.pose[j], &of.bias[j], &of.pivot[j], half, of.shape[j],
+         &M);
     }
-    VARIANT(park)(&state->segment[stage->segment].art, half, &M, true);
+    VARIANT(park)(&of.segment->art, half, &M, true);
 }
 
 // COLUMNS columns of T from `first` on, their part of e, and the entries t of every body.
@@ -121,23 +122,21 @@ static INLINE void VARIANT(pass_column)(const lwi_k_screw *k, int kl, const lwi_
     }
 }
 
-static INLINE void VARIANT(columns)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
-                                    const lwi_k_state *state, int half, int first, int from, int to,
+static INLINE void VARIANT(columns)(segment_positions of, int half, int first, int from, int to,
                                     bool biased)
 {
     enum { N = VARIANT(COLUMNS) };
     real T[N][6], e[N];
     for (int i = 0, l = half; i < N; i++) {
-        e[i] = AT(state->segment[stage->segment].e[first + i]);
-        for (int j = 0; j < 6; j++)
-            T[i][j] = AT(state->segment[stage->segment].T[6 * j + first + i]);
+        e[i] = AT(of.segment->e[first + i]);
+        for (int j = 0; j < 6; j++) T[i][j] = AT(of.segment->T[6 * j + first + i]);
     }
     for (int j = from; j >= to; j--) {
-        const int slot = stage->slot + stage->segments * j, n = BLOCK(slot), l = LANE(slot), kl = l;
-        const lwi_k_pose *pose = &state->pose[n];
-        const lwi_k_bias *bias = &state->bias[n];
-        const lwi_k_pivot *pivot = &state->pivot[n];
-        const lwi_k_screw *k = &plan->screw[n];
+        const int l = half, kl = half;
+        const lwi_k_pose *pose = &of.pose[j];
+        const lwi_k_bias *bias = &of.bias[j];
+        const lwi_k_pivot *pivot = &of.pivot[j];
+        const lwi_k_screw *k = &of.screw[j];
         const real g0 = AT(pivot->g[0]), g1 = AT(pivot->g[1]), g2 = AT(pivot->g[2]),
                    g3 = AT(pivot->g[3]), g4 = AT(pivot->g[4]), yi = AT(pivot->y);
         const real b0 = AT(bias->b[0]), b1 = AT(bias->b[1]), b2 = AT(bias->b[2]),
@@ -145,7 +144,7 @@ static INLINE void VARIANT(columns)(const lwi_kernel_plan *plan, const lwi_k_sta
         for (int i = 0; i < N; i++) {
             real *x = T[i];
             const real t = x[5];
-            AT(state->row[n].t[first + i]) = t;
+            AT(of.row[j].t[first + i]) = t;
             LESS(x[0], g0, t);
             LESS(x[1], g1, t);
             LESS(x[2], g2, t);
@@ -158,36 +157,47 @@ static INLINE void VARIANT(columns)(const lwi_kernel_plan *plan, const lwi_k_sta
         }
 #define PASS(shape)                                                                                \
     for (int i = 0; i < N; i++) VARIANT(pass_column)(k, kl, pose, l, shape, T[i]);
-        OF_SHAPE(stage->shape[j], PASS)
+        OF_SHAPE(of.shape[j], PASS)
 #undef PASS
     }
     for (int i = 0, l = half; i < N; i++) {
-        AT(state->segment[stage->segment].e[first + i]) = e[i];
-        for (int j = 0; j < 6; j++)
-            AT(state->segment[stage->segment].T[6 * j + first + i]) = T[i][j];
+        AT(of.segment->e[first + i]) = e[i];
+        for (int j = 0; j < 6; j++) AT(of.segment->T[6 * j + first + i]) = T[i][j];
     }
 }
 
-// L = sum t't / D, lower triangle row by row
-static void VARIANT(compliance)(const lwi_k_stage *stage, const lwi_k_state *state, int half,
-                                int from, int to)
+// Rows first ... end - 1 of L = sum t't / D, lower triangle row by row.
+static INLINE void VARIANT(compliance_rows)(segment_positions of, int half, int from, int to,
+                                            int first, int end)
 {
+    const int l = half, start = first * (first + 1) / 2, count = end * (end + 1) / 2 - start;
+    lwi_lanes *sum = of.segment->L + start;
     real L[21];
-    for (int i = 0, l = half; i < 21; i++) L[i] = AT(state->segment[stage->segment].L[i]);
+    for (int e = 0; e < count; e++) L[e] = AT(sum[e]);
     for (int j = from; j >= to; j--) {
-        const int slot = stage->slot + stage->segments * j, n = BLOCK(slot), l = LANE(slot);
-        const real Di = AT(state->pivot[n].Di);
+        const real Di = AT(of.pivot[j].Di);
         real t[6];
-        for (int i = 0; i < 6; i++) t[i] = AT(state->row[n].t[i]);
-        for (int i = 0, e = 0; i < 6; i++) {
+        for (int i = 0; i < end; i++) t[i] = AT(of.row[j].t[i]);
+        for (int i = first, e = 0; i < end; i++) {
             const real s = t[i] * Di;
             for (int c = 0; c <= i; c++, e++) MORE(L[e], s, t[c]);
         }
     }
-    for (int i = 0, l = half; i < 21; i++) AT(state->segment[stage->segment].L[i]) = L[i];
+    for (int e = 0; e < count; e++) AT(sum[e]) = L[e];
 }
 
-enum { VARIANT(FEW) = 6 }; // bodies of eight segments in a first-level cache of 32 KiB
+// The 21 sums fill 32 registers; 16 take half of them at a time.
+static void VARIANT(compliance)(segment_positions of, int half, int from, int to)
+{
+    if (WIDEST == 8) {
+        VARIANT(compliance_rows)(of, half, from, to, 0, 6);
+    } else {
+        VARIANT(compliance_rows)(of, half, from, to, 0, 4);
+        VARIANT(compliance_rows)(of, half, from, to, 4, 6);
+    }
+}
+
+enum { VARIANT(FEW) = 12 }; // bodies of eight segments in a first-level cache of 32 KiB
 
 // Initial values of the elimination at the tip of a segment.
 static void VARIANT(segment_clear)(lwi_k_segment *segment, int half)
@@ -202,17 +212,21 @@ static void VARIANT(segment_clear)(lwi_k_segment *segment, int half)
     for (int i = 0; i < 3; i++) AT(segment->art.h[i]) = ZERO;
 }
 
-// All of the segments from lane `half` on that does not depend on the other segments.
+// All of the segments that does not depend on the other segments; a few bodies of all segments each, so
+// that blocks are read once.
 static void VARIANT(segment_elimination)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
-                                         const lwi_k_state *state, int half)
+                                         const lwi_k_state *state)
 {
-    VARIANT(segment_clear)(&state->segment[stage->segment], half);
-    for (int from = stage->length - 1; from >= 0; from -= VARIANT(FEW)) {
+    const segment_positions of = positions_of(plan, stage, state);
+    for (int h = 0; h < stage->segments; h += WIDTH) VARIANT(segment_clear)(of.segment, h);
+    for (int from = of.length - 1; from >= 0; from -= VARIANT(FEW)) {
         const int to = from - VARIANT(FEW) + 1 < 0 ? 0 : from - VARIANT(FEW) + 1;
-        VARIANT(segment_inward)(plan, stage, state, half, from, to);
-        for (int i = 0; i < 6; i += VARIANT(COLUMNS))
-            VARIANT(columns)(plan, stage, state, half, i, from, to, true);
-        VARIANT(compliance)(stage, state, half, from, to);
+        for (int h = 0; h < stage->segments; h += WIDTH) {
+            VARIANT(segment_inward)(of, h, from, to);
+            for (int i = 0; i < 6; i += VARIANT(COLUMNS))
+                VARIANT(columns)(of, h, i, from, to, true);
+            VARIANT(compliance)(of, h, from, to);
+        }
     }
 }
 
@@ -228,27 +242,27 @@ static INLINE real VARIANT(diagonal_of_tip)(const lwi_k_row *row, int l, const r
 static mask VARIANT(segment_outward)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
                                      const lwi_k_state *state, int half)
 {
+    const segment_positions of = positions_of(plan, stage, state);
     real A[6], f[6];
     mask valid = ~NAME(bits)(ZERO);
     for (int i = 0, l = half; i < 6; i++) {
-        A[i] = AT(state->segment[stage->segment].A[i]);
-        f[i] = AT(state->segment[stage->segment].f[i]);
+        A[i] = AT(of.segment->A[i]);
+        f[i] = AT(of.segment->f[i]);
     }
-    for (int j = 0; j < stage->length; j++) {
-        const int slot = stage->slot + stage->segments * j, n = BLOCK(slot), l = LANE(slot), kl = l;
-        const lwi_k_screw *k = &plan->screw[n];
-        const lwi_k_pivot *pivot = &state->pivot[n];
+    for (int j = 0; j < of.length; j++) {
+        const int l = half, kl = half;
+        const lwi_k_screw *k = &of.screw[j];
+        const lwi_k_pivot *pivot = &of.pivot[j];
         const real Di = AT(pivot->Di);
         valid &= VARIANT(well_posed)(Di, AT(pivot->diagonal));
-        const real y = AT(pivot->y) - VARIANT(diagonal_of_tip)(&state->row[n], l, f) * Di;
+        const real y = AT(pivot->y) - VARIANT(diagonal_of_tip)(&of.row[j], l, f) * Di;
 #define OUTWARD(shape)                                                                             \
     VARIANT(hinge_outward)                                                                         \
-    (k, kl, &state->pose[n], &state->bias[n], pivot, &state->motion[n], l, y, shape, A);
-        OF_SHAPE(stage->shape[j], OUTWARD)
+    (k, kl, &of.pose[j], &of.bias[j], pivot, &of.motion[j], l, y, shape, A);
+        OF_SHAPE(of.shape[j], OUTWARD)
 #undef OUTWARD
     }
     // the next segment or branch reads A of the last body
-    const int tip = stage->slot + stage->segments * (stage->length - 1);
-    for (int i = 0, l = LANE(tip); i < 6; i++) AT(state->motion[BLOCK(tip)].A[i]) = A[i];
+    for (int i = 0, l = half; i < 6; i++) AT(of.motion[of.length - 1].A[i]) = A[i];
     return valid;
 }

@@ -666,18 +666,16 @@ static inline void VARIANT(tip_inward)(const lwi_kernel_plan *plan, const lwi_k_
 #undef PASS
 }
 
-static INLINE void VARIANT(hinge_inward)(const lwi_kernel_plan *plan, const lwi_k_state *state,
-                                         int slot, int half, int shape, ART *M)
+static INLINE void VARIANT(hinge_inward)(const lwi_k_body *body, const lwi_k_screw *k, int kl,
+                                         const lwi_k_pose *pose, const lwi_k_bias *bias,
+                                         lwi_k_pivot *pivot, int l, int shape, ART *M)
 {
-    const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = lwi_k_block(slot);
-    const lwi_k_screw *k = &plan->screw[at];
-    const lwi_k_pose *pose = &state->pose[n];
     real diff[4];
-    VARIANT(add_body)(&plan->body[at], kl, &state->bias[n], l, M);
+    VARIANT(add_body)(body, kl, bias, l, M);
     if (shape & LWI_K_ROTOR)
-        VARIANT(reduce_rotor)(k, kl, pose, &state->bias[n], &state->pivot[n], l, M);
+        VARIANT(reduce_rotor)(k, kl, pose, bias, pivot, l, M);
     else
-        VARIANT(reduce_hinge)(pose, &state->bias[n], &state->pivot[n], l, M);
+        VARIANT(reduce_hinge)(pose, bias, pivot, l, M);
     VARIANT(differences)(M, diff);
 #define PASS(shape) VARIANT(pass_hinge)(k, kl, pose, l, shape, diff, M);
     OF_EVERY_SHAPE(shape, PASS)

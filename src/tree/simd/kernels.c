@@ -40,6 +40,8 @@ static void park_branches(const lwi_kernel_plan *plan, const lwi_k_state *state,
 }
 #endif
 
+#include "tree/segments/positions.inl"
+
 #define WIDTH 1
 #define SEGMENTS (WIDEST == 1)
 #define SHARED 0

@@ -112,7 +112,10 @@ static int VARIANT(hinges_inward)(const lwi_kernel_plan *plan, const lwi_k_state
     ART M = *all;
     for (;; i--) {
         const lwi_k_step *step = &plan->step[i];
-        VARIANT(hinge_inward)(plan, state, step->slot, half, step->shape, &M);
+        const int n = BLOCK(step->slot), at = lwi_k_block(step->slot);
+        VARIANT(hinge_inward)
+        (&plan->body[at], &plan->screw[at], KLANE(step->slot), &state->pose[n], &state->bias[n],
+         &state->pivot[n], LANE(step->slot), step->shape, &M);
         if (!step->on) break;
     }
     *all = M;
