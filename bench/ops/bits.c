@@ -52,6 +52,7 @@ static const motion motions[] = {
     {"humanoid, momenta, dopri54", SCENE_HUMANOID, 0, "momenta", "dopri54"},
     {"centipede of 8, aba, rk4", SCENE_CENTIPEDE, 8, "aba", "rk4"},
     {"quadruped, momenta, rk4", SCENE_QUADRUPED, 0, "momenta", "rk4"},
+    {"chain of 100 in segments, aba, rk4", SCENE_CHAIN, 100, "aba", "rk4"},
     {"chain of 400 in segments, aba, rk4", SCENE_CHAIN, 400, "aba", "rk4"},
     {"tail of 400 in segments, aba, rk4", SCENE_TAIL, 400, "aba", "rk4"},
     {"chain of 16 balls, aba, dopri54", SCENE_SPHERICAL, 16, "aba", "dopri54"},

@@ -194,15 +194,46 @@ static void gather_ball(lwi_k_ball_joint *joint, int l, const lwi_k_step *step, 
     }
 }
 
-static void gather(const lwi_kernel *kernel, int section, const double *q, const double *v,
-                   const double *tau)
+// Bodies of the last segment of a straight branch; the others are full.
+static int last_segment(const lwi_k_stage *stage)
+{
+    return stage->end - stage->first - (stage->segments - 1) * stage->length;
+}
+
+// Copies numbers of a straight branch to blocks `stride` doubles apart; from NULL: zeros.
+static void put_segments(const lwi_k_stage *stage, double *rows, size_t stride, const double *from)
+{
+    const int length = stage->length, last = last_segment(stage), segments = stage->segments;
+    for (int j = 0; j < length; j++) {
+        const int slot = stage->slot + segments * j, count = segments - (j >= last);
+        double *to = rows + (size_t)lwi_k_block(slot) * stride + lwi_k_lane(slot);
+        int l = 0;
+        for (const double *x = from + j; from && l + 4 <= count; l += 4, x += 4 * length) {
+            to[l] = x[0];
+            to[l + 1] = x[length];
+            to[l + 2] = x[2 * length];
+            to[l + 3] = x[3 * length];
+        }
+        for (; l < count; l++) to[l] = from ? from[l * length + j] : 0;
+    }
+}
+
+static void gather_segments(const lwi_kernel *kernel, const lwi_k_stage *stage, const double *q,
+                            const double *v, const double *tau)
+{
+    const lwi_k_step *first = &kernel->plan->step[stage->first];
+    lwi_k_joint *joint = kernel->state.joint;
+    const size_t stride = sizeof *joint / sizeof *q;
+    put_segments(stage, joint->q, stride, q + first->iq);
+    put_segments(stage, joint->v, stride, v + first->iv);
+    put_segments(stage, joint->tau, stride, tau ? tau + first->iv : NULL);
+}
+
+static void gather_steps(const lwi_kernel *kernel, int first, int end, const double *q,
+                         const double *v, const double *tau)
 {
     const lwi_kernel_plan *plan = kernel->plan;
-    if (plan->straight) {
-        gather_straight(kernel, q, v, tau);
-        return;
-    }
-    for (int i = plan->section[section].first; i < plan->section[section].end; i++) {
+    for (int i = first; i < end; i++) {
         const lwi_k_step *step = &plan->step[i];
         const int block = lwi_k_block(step->slot), l = lwi_k_lane(step->slot);
         if (step->slot >= plan->first_ball) {
@@ -217,6 +248,23 @@ static void gather(const lwi_kernel *kernel, int section, const double *q, const
         joint->q[l] = q[step->iq];
         joint->v[l] = v[step->iv];
         joint->tau[l] = tau ? tau[step->iv] : 0;
+    }
+}
+
+static void gather(const lwi_kernel *kernel, int section, const double *q, const double *v,
+                   const double *tau)
+{
+    const lwi_k_section *of = &kernel->plan->section[section];
+    if (kernel->plan->straight) {
+        gather_straight(kernel, q, v, tau);
+        return;
+    }
+    for (int i = of->first_stage; i < of->end_stage; i++) {
+        const lwi_k_stage *stage = &kernel->plan->stage[i];
+        if (stage->segments && stage->straight)
+            gather_segments(kernel, stage, q, v, tau);
+        else
+            gather_steps(kernel, stage->first, stage->end, q, v, tau);
     }
 }
 
@@ -238,14 +286,35 @@ static bool take_rows(double *out, const double *rows, size_t stride, int n)
            0;
 }
 
-// Copies one entry of the screws (times sign) and one of balls and bases; returns true if all are finite.
-static bool scatter(const lwi_kernel *kernel, int section, const double *screw, size_t screw_stride,
-                    const double *ball, size_t ball_stride, double *out)
+// Adds zero for each finite number to `nothing`.
+static void scatter_segments(const lwi_kernel *kernel, const lwi_k_stage *stage,
+                             const double *screw, size_t stride, double *out, double *nothing)
+{
+    const int length = stage->length, last = last_segment(stage), segments = stage->segments;
+    double sum[4] = {0, 0, 0, 0};
+    out += kernel->plan->step[stage->first].iv;
+    for (int j = 0; j < length; j++, out++) {
+        const int slot = stage->slot + segments * j, count = segments - (j >= last);
+        const double *x = screw + (size_t)lwi_k_block(slot) * stride + lwi_k_lane(slot);
+        int l = 0;
+        for (double *to = out; l + 4 <= count; l += 4, to += 4 * length) {
+            to[0] = x[l], sum[0] += x[l] - x[l];
+            to[length] = x[l + 1], sum[1] += x[l + 1] - x[l + 1];
+            to[2 * length] = x[l + 2], sum[2] += x[l + 2] - x[l + 2];
+            to[3 * length] = x[l + 3], sum[3] += x[l + 3] - x[l + 3];
+        }
+        for (; l < count; l++) out[l * length] = x[l], sum[0] += x[l] - x[l];
+    }
+    *nothing += (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+static void scatter_steps(const lwi_kernel *kernel, int first, int end, const double *screw,
+                          size_t screw_stride, const double *ball, size_t ball_stride, double *out,
+                          double *total)
 {
     const lwi_kernel_plan *plan = kernel->plan;
-    if (plan->straight) return take_rows(out, screw, screw_stride, plan->nstep);
     double nothing = 0;
-    for (int i = plan->section[section].first; i < plan->section[section].end; i++) {
+    for (int i = first; i < end; i++) {
         const lwi_k_step *step = &plan->step[i];
         const size_t block = (size_t)lwi_k_block(step->slot);
         const int l = lwi_k_lane(step->slot);
@@ -263,6 +332,25 @@ static bool scatter(const lwi_kernel *kernel, int section, const double *screw, 
             out[step->iv + j] = x;
             nothing += x - x;
         }
+    }
+    *total += nothing;
+}
+
+// Copies one entry of the screws (times sign) and one of balls and bases; returns true if all are finite.
+static bool scatter(const lwi_kernel *kernel, int section, const double *screw, size_t screw_stride,
+                    const double *ball, size_t ball_stride, double *out)
+{
+    const lwi_kernel_plan *plan = kernel->plan;
+    const lwi_k_section *of = &plan->section[section];
+    double nothing = 0;
+    if (plan->straight) return take_rows(out, screw, screw_stride, plan->nstep);
+    for (int i = of->first_stage; i < of->end_stage; i++) {
+        const lwi_k_stage *stage = &plan->stage[i];
+        if (stage->segments && stage->straight)
+            scatter_segments(kernel, stage, screw, screw_stride, out, &nothing);
+        else
+            scatter_steps(kernel, stage->first, stage->end, screw, screw_stride, ball, ball_stride,
+                          out, &nothing);
     }
     return nothing == 0;
 }

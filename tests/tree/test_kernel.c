@@ -3,6 +3,7 @@
 #include "tree/chain_cases.h"
 #include "tree/kernel_cases.h"
 #include "support/rotors.h"
+#include "tree/segments/cut.h"
 
 enum {
     NTREES = 300,
@@ -153,7 +154,9 @@ static void drives_mounts_and_custom_joints_have_none(void **state)
 static void long_chains_in_segments_agree_with_the_generic_recursion(void **state)
 {
     enum { MIN = LWI_K_MIN_FOR_SEGMENTS };
-    static const int sizes[] = {31, 100, MIN - 1, MIN, MIN + 1, MIN + 3, 600};
+    enum { EIGHT = LWI_MIN_FOR_EIGHT_SEGMENTS };
+    static const int sizes[] = {31,        MIN - 1, MIN,       MIN + 1, MIN + 3,
+                                EIGHT - 1, EIGHT,   EIGHT + 3, 600};
     (void)state;
     for (int i = 0; i < LWI_COUNT(sizes); i++)
         for (int shape = 0; shape < LWT_CHAIN_SHAPES; shape++) {
@@ -220,11 +223,10 @@ static void short_segments_agree_with_one_recursion(void **state)
         for (int shape = 0; shape < LWT_CHAIN_SHAPES; shape++) {
             lwt_chain c = lwt_chain_create(n, (lwt_chain_shape)shape);
             double *out = lwt_reals(6 * n), max[3] = {0}, off[3] = {0};
-            for (int cut = 0; cut < 2; cut++) {
+            for (int segments = 0; segments <= LWI_LANES; segments += 4) {
                 lwi_arena arena;
                 lwi_kernel *kernel;
-                double *a = out + 3 * n * cut;
-                const int segments = cut ? LWI_LANES : 0;
+                double *a = segments ? out + 3 * n : out;
                 lwi_arena_init(&arena, NULL);
                 assert_int_equal(lwi_kernel_create_chosen(c.model, 0,
                                                           (lwi_k_choice){segments, 0, false, 0},

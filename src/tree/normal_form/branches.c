@@ -158,7 +158,7 @@ enum { MIN_LENGTH_OF_TWO = 512 };
 // Cuts long branches with at most one similar branch into segments; returns true if any is cut.
 static bool cut_branches(work *w, lwi_branch_choice choice)
 {
-    for (int k = 0; k < w->nbranch && choice.segments > 0; k++) {
+    for (int k = 0; k < w->nbranch && choice.segments != 0; k++) {
         const branch *l = &w->branch[k];
         lwi_segment_cut *cut = &w->cut[w->ncut];
         int n = 0;
@@ -187,7 +187,7 @@ static lwi_k_stage *stage_after(lwi_branches *out, int at, int section)
 }
 
 // Order of the branches; those of a stage are placed together, at the position of its first one.
-static void arrange(const work *w, int segments, lwi_branches *out)
+static void arrange(const work *w, lwi_branches *out)
 {
     int at = 0, stages = -1;
     for (int k = 0; k < w->nbranch; k++) {
@@ -200,7 +200,7 @@ static void arrange(const work *w, int segments, lwi_branches *out)
             at = append(l, out->order, at);
             stage->end = at;
             if (l->cut < 0) continue;
-            stage->segments = segments;
+            stage->segments = w->cut[l->cut].segments;
             stage->length = w->cut[l->cut].length;
             continue;
         }
@@ -261,7 +261,7 @@ lw_status lwi_branches_arrange(const lwi_branch_body *body, int n, lwi_branch_ch
     any = any || out->nsection > 1;
     for (int k = 0; k < w.nbranch; k++) any = any || w.branch[k].stage >= 0;
     if (any)
-        arrange(&w, choice.segments, out);
+        arrange(&w, out);
     else
         arrange_plainly(&w, out);
     return LW_OK;

@@ -28,7 +28,7 @@ typedef struct lwi_k_stage {
     int first, end; ///< steps
     int section;
     int lanes;    ///< 4, 8: parallel branches
-    int segments; ///< LWI_LANES: segments of a branch; bodies in sequence if both are 0
+    int segments; ///< 4, 8: segments of a branch; bodies in sequence if both are 0
     int length;   ///< bodies of the longest branch, or of a segment
     int branches;
     int32_t branch[LWI_LANES + 1]; ///< first step of each branch, and `end`
@@ -36,6 +36,9 @@ typedef struct lwi_k_stage {
     int slot; ///< of the first body, a multiple of LWI_LANES: body j of segment r has slot + segments j + r
     int segment;   ///< index in lwi_k_state.segment
     int8_t *shape; ///< [length] common shape of the bodies of all segments at a position
+    /** Tree q and v of step `first + i` are those of `first` plus i, with the model's signs, and at most the last
+     *  segment is padded. */
+    bool straight;
 } lwi_k_stage;
 
 /** A body of the tree, parents first. */
@@ -54,7 +57,7 @@ typedef struct lwi_branch_body {
 /** Which bodies are processed in lanes. */
 typedef struct lwi_branch_choice {
     int branches;   ///< minimum number for a stage; 0: no stages; -1: by estimated gain
-    int segments;   ///< number of segments of a long branch; 0: none
+    int segments;   ///< number of segments of a long branch: 4, 8; 0: none; -1: by its length
     int min_length; ///< minimum number of bodies of a long branch
     int min_bodies; ///< minimum number of bodies of a tree with sections; 0: no sections
 } lwi_branch_choice;

@@ -387,6 +387,20 @@ static void add_masses(const build *b, lwi_kernel_plan *plan)
     }
 }
 
+// Are tree q and v of a branch in its order, with the model's signs, and only the last segment padded?
+static bool is_straight(const lwi_kernel_plan *plan, const lwi_k_stage *stage)
+{
+    if (stage->end - stage->first <= (stage->segments - 1) * stage->length) return false;
+    const lwi_k_step *first = &plan->step[stage->first];
+    for (int k = stage->first; k < stage->end; k++) {
+        const lwi_k_step *step = &plan->step[k];
+        const int i = k - stage->first;
+        if (step->iq != first->iq + i || step->iv != first->iv + i || step->driven) return false;
+        if (plan->screw[lwi_k_block(step->slot)].sign[lwi_k_lane(step->slot)] != 1) return false;
+    }
+    return true;
+}
+
 // The common shape of the bodies of all segments at each position.
 static lw_status set_segment_shapes(lwi_arena *arena, lwi_kernel_plan *plan)
 {
@@ -394,6 +408,7 @@ static lw_status set_segment_shapes(lwi_arena *arena, lwi_kernel_plan *plan)
         lwi_k_stage *stage = &plan->stage[s];
         if (!stage->segments) continue;
         stage->segment = plan->segments++;
+        stage->straight = is_straight(plan, stage);
         stage->shape = LWI_PUSH(arena, int8_t, stage->length);
         if (!stage->shape) return LW_ERR_MEMORY;
         for (int j = 0; j < stage->length; j++) {
@@ -411,8 +426,8 @@ static lwi_branch_choice choice_of(lwi_k_choice choice)
 {
     const int min_bodies = choice.min_bodies ? choice.min_bodies : LWI_K_MIN_FOR_SECTIONS;
     if (choice.segments == LWI_K_AUTO)
-        return (lwi_branch_choice){choice.branches, LWI_LANES, LWI_K_MIN_FOR_SEGMENTS, min_bodies};
-    LWI_ASSERT(choice.segments == 0 || choice.segments == LWI_LANES);
+        return (lwi_branch_choice){choice.branches, -1, LWI_K_MIN_FOR_SEGMENTS, min_bodies};
+    LWI_ASSERT(choice.segments == 0 || choice.segments == 4 || choice.segments == 8);
     return (lwi_branch_choice){choice.branches, choice.segments, 2, min_bodies};
 }
 

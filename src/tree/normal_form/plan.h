@@ -28,7 +28,7 @@
 //                       other screws, balls, bases.  Phases without recursion process slots in
 //                       lanes, the recursions process one slot after the other
 //   segments of a       the same, slot = first + R j + r for body j of segment r: the recursions,
-//   branch              too, process R = LWI_LANES segments in lanes
+//   branch              too, process R = 4 or 8 segments in lanes
 //   parallel branches   the same, with the bodies at one position in consecutive slots (branches.h):
 //                       the recursions, too, process four or eight branches in lanes
 //   batch               the state of a body is the whole block of that number, block = slot,
@@ -43,11 +43,10 @@
 
 #include <stdint.h>
 
-/** Minimum number of bodies of a branch that is cut into LWI_LANES segments.  From this length segments
- *  are as fast as a single recursion with registers of four lanes, and faster with eight
- *  (docs/benchmarks.md).  The limit must not depend on the machine: results would differ between
- *  machines. */
-enum { LWI_K_MIN_FOR_SEGMENTS = 384 };
+/** Minimum number of bodies of a branch that is cut into segments: from this length they are faster than a single
+ *  recursion with registers of four lanes and of eight (docs/benchmarks.md).  The limit must not depend on the machine:
+ *  results would differ between machines. */
+enum { LWI_K_MIN_FOR_SEGMENTS = 96 };
 
 /** Minimum number of bodies of a tree that is divided into sections for threads: one thread evaluates fewer in some
  *  hundred microseconds. */
@@ -170,7 +169,7 @@ typedef struct lwi_k_momentum {
 
 /** Wrench transmitted at the tip of a segment: f = Q T'A_base + q (join.inl). */
 typedef struct lwi_k_join {
-    double Q[6][6], q[6];
+    lwi_lanes Q[6], q; ///< by rows, the last two places of each unused
 } lwi_k_join;
 
 /** Coupling of the segments of a branch (segments.inl); one lane for each segment. */
@@ -284,7 +283,7 @@ typedef struct lwi_kernel_plan {
 
 /** Which bodies are processed in lanes. */
 typedef struct lwi_k_choice {
-    int segments; ///< of a branch of any length: 0 or LWI_LANES; or LWI_K_AUTO
+    int segments; ///< of a branch of any length: 0, 4 or 8; or LWI_K_AUTO
     int branches; ///< minimum number of branches of a stage; 0: no stages; or LWI_K_AUTO
     /** Also plans for models with drives, mounts and forces on bodies.  The caller evaluates their functions
      *  (`driven` of the steps) and converts such forces to efforts (tree/body_forces.h). */

@@ -80,7 +80,7 @@ static void assert_plan(const lwi_kernel_plan *plan)
         const lwi_k_stage *stage = &plan->stage[i];
         LWI_ASSERT(stage->first == end && stage->end >= stage->first);
         LWI_ASSERT(stage->lanes == 0 || stage->lanes == 4 || stage->lanes == LWI_LANES);
-        LWI_ASSERT(stage->segments == 0 || stage->segments == LWI_LANES);
+        LWI_ASSERT(stage->segments == 0 || stage->segments == 4 || stage->segments == 8);
         LWI_ASSERT(!stage->lanes || stage->branches <= stage->lanes);
         end = stage->end;
         if (!stage->segments) continue;

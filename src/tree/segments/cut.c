@@ -8,6 +8,14 @@
 
 enum { MAX_PERIOD = 6 };
 
+// Number of segments of n bodies.  With four lanes eight segments cost the same per body as four, with eight lanes
+// about half, but seven joins instead of three (docs/benchmarks.md).
+static int segments_of(lwi_branch_choice choice, int n)
+{
+    if (choice.segments > 0) return choice.segments;
+    return n < LWI_MIN_FOR_EIGHT_SEGMENTS ? 4 : 8;
+}
+
 // The longest row of bodies from which segments can be cut.
 static void find_row(const lwi_branch_body *body, const int *branch, int n, int *first, int *count)
 {
@@ -46,6 +54,7 @@ static bool cut_row(const lwi_branch_body *body, const int *row, int n, bool bey
     if (length == 0) return false;
     for (int i = length - 1; i < n - !beyond && i < segments * length; i += length)
         if (!body[row[i]].ends) return false;
+    cut->segments = segments;
     cut->length = length;
     cut->count = beyond ? segments * length : n;
     return true;
@@ -58,7 +67,8 @@ bool lwi_segment_cut_branch(const lwi_branch_body *body, const int *branch, int 
     find_row(body, branch, n, &first, &count);
     beyond = beyond || first + count < n;
     for (int i = 0; i < MAX_PERIOD && count - i >= choice.min_length; i++) {
-        if (!cut_row(body, branch + first + i, count - i, beyond, choice.segments, cut)) continue;
+        const int segments = segments_of(choice, count - i);
+        if (!cut_row(body, branch + first + i, count - i, beyond, segments, cut)) continue;
         cut->first = first + i;
         return true;
     }

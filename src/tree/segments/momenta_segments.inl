@@ -18,12 +18,12 @@ static void VARIANT(segment_momenta)(segment_positions of, int half, int from, i
     VARIANT(fetch)(&of.segment->art, half, &M);
     for (int i = 0, l = half; i < 3; i++) h[i] = AT(of.segment->art.h[i]);
     for (int j = from; j >= to; j--) {
-        const int l = half, kl = half;
-        const lwi_k_screw *k = &of.screw[j];
-        const lwi_k_pose *pose = &of.pose[j];
+        const int n = block_of(of, j, half), l = lane_of(of, j, half), kl = l;
+        const lwi_k_screw *k = &of.screw[n];
+        const lwi_k_pose *pose = &of.pose[n];
         real diff[4];
-        VARIANT(add_still)(&of.body[j], kl, &M, h);
-        VARIANT(reduce_momentum)(pose, &of.pivot[j], l, &M);
+        VARIANT(add_still)(&of.body[n], kl, &M, h);
+        VARIANT(reduce_momentum)(pose, &of.pivot[n], l, &M);
         VARIANT(differences)(&M, diff);
 #define PASS(shape)                                                                                \
     VARIANT(pass_hinge)(k, kl, pose, l, shape, diff, &M);                                          \
@@ -64,18 +64,18 @@ static mask VARIANT(segment_speeds)(const lwi_kernel_plan *plan, const lwi_k_sta
     }
     for (int i = 0, l = half; i < 3; i++) g[i] = AT(of.segment->g[i]);
     for (int j = 0; j < of.length; j++) {
-        const int l = half, kl = half;
-        const lwi_k_screw *k = &of.screw[j];
-        const lwi_k_pivot *pivot = &of.pivot[j];
-        lwi_k_motion *motion = &of.motion[j];
+        const int n = block_of(of, j, half), l = lane_of(of, j, half), kl = l;
+        const lwi_k_screw *k = &of.screw[n];
+        const lwi_k_pivot *pivot = &of.pivot[n];
+        lwi_k_motion *motion = &of.motion[n];
         const real Di = AT(pivot->Di);
         valid &= VARIANT(well_posed)(Di, AT(pivot->diagonal));
-        const real y = AT(pivot->y) - VARIANT(diagonal_of_tip)(&of.row[j], l, f) * Di;
-#define SPEED(shape) VARIANT(hinge_speed)(k, kl, &of.pose[j], pivot, motion, l, y, shape, V, g);
+        const real y = AT(pivot->y) - VARIANT(diagonal_of_tip)(&of.row[n], l, f) * Di;
+#define SPEED(shape) VARIANT(hinge_speed)(k, kl, &of.pose[n], pivot, motion, l, y, shape, V, g);
         OF_SHAPE(of.shape[j], SPEED)
 #undef SPEED
         for (int i = 0; i < 6; i++) AT(motion->A[i]) = V[i];
-        for (int i = 0; i < 3; i++) AT(of.momentum[j].g[i]) = g[i];
+        for (int i = 0; i < 3; i++) AT(of.momentum[n].g[i]) = g[i];
     }
     return valid;
 }
@@ -99,13 +99,13 @@ static void VARIANT(segment_rates)(const lwi_kernel_plan *plan, const lwi_k_stag
     for (int i = 0, l = half; i < 6; i++) x[i] = AT(of.segment->f[i]);
     for (int i = 0, l = half; i < 3; i++) h[i] = AT(of.segment->h[i]);
     for (int j = of.length - 1; j >= 0; j--) {
-        const int l = half, kl = half;
-        const lwi_k_body *body = &of.body[j];
-        const lwi_k_screw *k = &of.screw[j];
-        const lwi_k_pose *pose = &of.pose[j];
-        lwi_k_momentum *keep = &of.momentum[j];
+        const int n = block_of(of, j, half), l = lane_of(of, j, half), kl = l;
+        const lwi_k_body *body = &of.body[n];
+        const lwi_k_screw *k = &of.screw[n];
+        const lwi_k_pose *pose = &of.pose[n];
+        lwi_k_momentum *keep = &of.momentum[n];
         real V[6];
-        for (int i = 0; i < 6; i++) V[i] = AT(of.motion[j].A[i]);
+        for (int i = 0; i < 6; i++) V[i] = AT(of.motion[n].A[i]);
         for (int i = 0; i < 3; i++) h[i] += K(body->first_moment[i]);
         VARIANT(add_momentum)(body, kl, V, x);
         x[5] = AT(pose->v);

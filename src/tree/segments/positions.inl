@@ -4,7 +4,7 @@
 // plan and the state, and would read them again at every body.
 
 typedef struct segment_positions {
-    int length;
+    int segments, length;
     const int8_t *shape;
     const lwi_k_body *body;
     const lwi_k_screw *screw;
@@ -22,7 +22,8 @@ static inline segment_positions positions_of(const lwi_kernel_plan *plan, const 
                                              const lwi_k_state *state)
 {
     const int first = lwi_k_block(stage->slot);
-    return (segment_positions){.length = stage->length,
+    return (segment_positions){.segments = stage->segments,
+                               .length = stage->length,
                                .shape = stage->shape,
                                .body = plan->body + first,
                                .screw = plan->screw + first,
@@ -34,4 +35,14 @@ static inline segment_positions positions_of(const lwi_kernel_plan *plan, const 
                                .motion = state->motion + first,
                                .momentum = state->momentum + first,
                                .segment = state->segment + stage->segment};
+}
+
+// Where position j of the segments from lane `half` on is: of four segments two positions fill a block.
+static inline int block_of(segment_positions of, int j, int half)
+{
+    return lwi_k_block(of.segments * j + half);
+}
+static inline int lane_of(segment_positions of, int j, int half)
+{
+    return lwi_k_lane(of.segments * j + half);
 }

@@ -11,9 +11,9 @@
 
 // Positions j of the segments from lane `half` on.
 #define EVERY_POSITION(j)                                                                          \
-    const int l = half, kl = half;                                                                 \
-    const lwi_k_screw *k = &of.screw[j];                                                           \
-    const lwi_k_pose *pose = &of.pose[j]
+    const int n = block_of(of, j, half), l = lane_of(of, j, half), kl = l;                         \
+    const lwi_k_screw *k = &of.screw[n];                                                           \
+    const lwi_k_pose *pose = &of.pose[n]
 
 // Without the realignment of the first body, which is part of the base.
 static INLINE void VARIANT(segment_hinge)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
@@ -66,8 +66,8 @@ static void VARIANT(segment_motion)(const lwi_kernel_plan *plan, const lwi_k_sta
 #define MOVES(shape) VARIANT(segment_hinge)(k, kl, pose, l, shape, &at);
         OF_SHAPE(of.shape[j], MOVES)
 #undef MOVES
-        for (int i = 0; i < 3; i++) AT(of.bias[j].w[i]) = at.w[i];
-        for (int i = 0; i < 6; i++) AT(of.motion[j].A[i]) = at.A[i];
+        for (int i = 0; i < 3; i++) AT(of.bias[n].w[i]) = at.w[i];
+        for (int i = 0; i < 6; i++) AT(of.motion[n].A[i]) = at.A[i];
     }
 }
 
@@ -78,8 +78,8 @@ static INLINE void VARIANT(segment_sum)(const lwi_kernel_plan *plan, const lwi_k
     const segment_positions of = positions_of(plan, stage, state);
     for (int j = of.length - 1; j >= 0; j--) {
         EVERY_POSITION(j);
-        for (int i = 0; i < 6; i++) F[i] += AT(of.bias[j].p[i]);
-        if (efforts) AT(of.motion[j].vdot) = F[5];
+        for (int i = 0; i < 6; i++) F[i] += AT(of.bias[n].p[i]);
+        if (efforts) AT(of.motion[n].vdot) = F[5];
         if (efforts && j == 0) return;
 #define PASS(shape) VARIANT(pass_wrench)(k, kl, pose, l, K(k->shift), shape, F);
         OF_SHAPE(of.shape[j], PASS)

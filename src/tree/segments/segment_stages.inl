@@ -9,6 +9,7 @@
 #define SWEEP_SEGMENTS(type, sweep, width)                                                         \
     static __attribute__((noinline)) type segments_##sweep##_##width(                              \
         const lwi_kernel_plan *plan, const lwi_k_state *state, const lwi_k_stage *stage)
+#define EVERY_LANE(valid, width) (lanes_of_w##width(valid) == (1u << (width)) - 1)
 #define ALL_SEGMENTS(valid, text, width)                                                           \
     EVERY_SEGMENT(h, width)                                                                        \
     valid &= lanes_of_w##width(text##_w##width(plan, stage, state, h)) == (1u << width) - 1
@@ -16,14 +17,14 @@
     SWEEP_SEGMENTS(unsigned, pose, width)                                                          \
     {                                                                                              \
         unsigned valid = 1;                                                                        \
-        ALL_SEGMENTS(valid, prefix, width);                                                        \
+        valid &= EVERY_LANE(prefix_w##width(plan, stage, state), width);                           \
         return valid;                                                                              \
     }                                                                                              \
     SWEEP_SEGMENTS(unsigned, turning, width)                                                       \
     {                                                                                              \
         base_velocity_w1(plan, stage, state);                                                      \
         join_velocities(stage, &state->segment[stage->segment]);                                   \
-        EVERY_SEGMENT(h, width) segment_velocities_w##width(plan, stage, state, h);                \
+        segment_velocities_w##width(plan, stage, state);                                           \
         return 1;                                                                                  \
     }                                                                                              \
     SWEEP_SEGMENTS(unsigned, inward, width)                                                        \
@@ -38,7 +39,7 @@
         unsigned valid = 1;                                                                        \
         base_acceleration_w1(plan, stage, state);                                                  \
         join_motions(plan, stage, &state->segment[stage->segment]);                                \
-        ALL_SEGMENTS(valid, segment_outward, width);                                               \
+        valid &= EVERY_LANE(segment_outward_w##width(plan, stage, state), width);                  \
         return valid;                                                                              \
     }                                                                                              \
     SWEEP_SEGMENTS(unsigned, momenta_inward, width)                                                \
@@ -83,6 +84,9 @@ SEGMENT_STAGES(1)
 SEGMENT_STAGES(4)
 #define SEGMENTS_OF(sweep, stage) segments_##sweep##_4(plan, state, stage)
 #else
+SEGMENT_STAGES(4)
 SEGMENT_STAGES(8)
-#define SEGMENTS_OF(sweep, stage) segments_##sweep##_8(plan, state, stage)
+#define SEGMENTS_OF(sweep, stage)                                                                  \
+    ((stage)->segments == 4 ? segments_##sweep##_4(plan, state, stage)                             \
+                            : segments_##sweep##_8(plan, state, stage))
 #endif

@@ -21,57 +21,98 @@
 
 // ------------------------------------------------------------------------------------------- lanes
 
-// Poses; C and w of the segments from lane `half` on.  Two columns of the rotation are sufficient.
-static mask VARIANT(prefix)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
-                            const lwi_k_state *state, int half)
+// Sweeps take a few bodies of all segments at a time, so that a block is read once if its lanes need several
+// registers: h is the first lane of each.
+enum { VARIANT(PARTS) = LWI_LANES / WIDTH, VARIANT(FEW) = 12 };
+#define EVERY_PART(of, from, to)                                                                   \
+    for (int from = 0, to;                                                                         \
+         to = from + VARIANT(FEW) < (of).length ? from + VARIANT(FEW) : (of).length,               \
+             from < (of).length;                                                                   \
+         from = to)                                                                                \
+        for (int h = 0; h < (of).segments; h += WIDTH)
+
+// Angular velocity w and the columns x, y of the rotation, from position `from` to `to`.
+static void VARIANT(prefix_part)(segment_positions of, int half, int from, int to, real w[3],
+                                 real x[3], real y[3])
 {
-    const segment_positions of = positions_of(plan, stage, state);
-    real w[3] = {ZERO, ZERO, ZERO};
-    real x[3] = {ZERO + 1, ZERO, ZERO}, y[3] = {ZERO, ZERO + 1, ZERO}, z[3];
-    mask valid = ~NAME(bits)(ZERO);
-    for (int j = 0; j < of.length; j++) {
-        const int l = half, kl = half;
-        const lwi_k_screw *k = &of.screw[j];
-        lwi_k_pose *pose = &of.pose[j];
-        valid &= VARIANT(pose_screw)(k, kl, &of.joint[j], pose, true, plan->forward, l);
+    real a[3][3] = {{w[0], w[1], w[2]}, {x[0], x[1], x[2]}, {y[0], y[1], y[2]}};
+    for (int j = from; j < to; j++) {
+        const int n = block_of(of, j, half), l = lane_of(of, j, half), kl = l;
+        const lwi_k_screw *k = &of.screw[n];
+        const lwi_k_pose *pose = &of.pose[n];
         const VARIANT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
 #define PREFIX(shape)                                                                              \
-    VARIANT(to_hinge)(k, kl, theta, shape, w);                                                     \
-    VARIANT(to_hinge)(k, kl, theta, shape, x);                                                     \
-    VARIANT(to_hinge)(k, kl, theta, shape, y);
+    for (int i = 0; i < 3; i++) VARIANT(to_hinge)(k, kl, theta, shape, a[i]);
         OF_AXIS(of.shape[j], PREFIX)
 #undef PREFIX
-        w[2] += AT(pose->v);
+        a[0][2] += AT(pose->v);
     }
-    CROSS(z, x, y);
-    for (int i = 0, l = half; i < 3; i++) {
-        AT(of.segment->C[3 * i]) = x[i];
-        AT(of.segment->C[3 * i + 1]) = y[i];
-        AT(of.segment->C[3 * i + 2]) = z[i];
-        AT(of.segment->w[i]) = w[i];
+    for (int i = 0; i < 3; i++) w[i] = a[0][i], x[i] = a[1][i], y[i] = a[2][i];
+}
+
+// Poses; C and w of the segments.  Two columns of the rotation are sufficient.
+static mask VARIANT(prefix)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                            const lwi_k_state *state)
+{
+    const segment_positions of = positions_of(plan, stage, state);
+    real w[VARIANT(PARTS)][3], x[VARIANT(PARTS)][3], y[VARIANT(PARTS)][3], z[3];
+    mask valid = ~NAME(bits)(ZERO);
+    for (int r = 0; r < VARIANT(PARTS); r++)
+        for (int i = 0; i < 3; i++) {
+            w[r][i] = ZERO;
+            x[r][i] = ZERO + (i == 0);
+            y[r][i] = ZERO + (i == 1);
+        }
+    EVERY_PART(of, from, to)
+    {
+        // without the recursion: sines are long, the processor overlaps those of several bodies
+        for (int j = from; j < to; j++) {
+            const int n = block_of(of, j, h), l = lane_of(of, j, h);
+            valid &= VARIANT(pose_screw)(&of.screw[n], l, &of.joint[n], &of.pose[n], true,
+                                         plan->forward, l);
+        }
+        VARIANT(prefix_part)(of, h, from, to, w[h / WIDTH], x[h / WIDTH], y[h / WIDTH]);
+    }
+    for (int l = 0; l < of.segments; l += WIDTH) {
+        const int r = l / WIDTH;
+        CROSS(z, x[r], y[r]);
+        for (int i = 0; i < 3; i++) {
+            AT(of.segment->C[3 * i]) = x[r][i];
+            AT(of.segment->C[3 * i + 1]) = y[r][i];
+            AT(of.segment->C[3 * i + 2]) = z[i];
+            AT(of.segment->w[i]) = w[r][i];
+        }
     }
     return valid;
 }
 
-static void VARIANT(segment_velocities)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
-                                        const lwi_k_state *state, int half)
+static void VARIANT(velocities_part)(segment_positions of, int half, int from, int to, real at[3])
 {
-    const segment_positions of = positions_of(plan, stage, state);
-    real w[3];
-    for (int i = 0, l = half; i < 3; i++) w[i] = AT(of.segment->w[i]);
-    for (int j = 0; j < of.length; j++) {
-        const int l = half, kl = half;
-        const lwi_k_screw *k = &of.screw[j];
-        const lwi_k_pose *pose = &of.pose[j];
+    real w[3] = {at[0], at[1], at[2]};
+    for (int j = from; j < to; j++) {
+        const int n = block_of(of, j, half), l = lane_of(of, j, half), kl = l;
+        const lwi_k_screw *k = &of.screw[n];
+        const lwi_k_pose *pose = &of.pose[n];
         const VARIANT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
 #define SPIN(shape) VARIANT(to_hinge)(k, kl, theta, shape, w);
         OF_AXIS(of.shape[j], SPIN)
 #undef SPIN
         w[2] += AT(pose->v);
-        for (int i = 0; i < 3; i++) AT(of.bias[j].w[i]) = w[i];
-        VARIANT(bias_wrench)(&of.body[j], l, &of.bias[j], l);
-        VARIANT(bias_screw)(k, kl, pose, true, &of.bias[j], l);
+        for (int i = 0; i < 3; i++) AT(of.bias[n].w[i]) = w[i];
+        VARIANT(bias_wrench)(&of.body[n], l, &of.bias[n], l);
+        VARIANT(bias_screw)(k, kl, pose, true, &of.bias[n], l);
     }
+    for (int i = 0; i < 3; i++) at[i] = w[i];
+}
+
+static void VARIANT(segment_velocities)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                                        const lwi_k_state *state)
+{
+    const segment_positions of = positions_of(plan, stage, state);
+    real w[VARIANT(PARTS)][3];
+    for (int l = 0; l < of.segments; l += WIDTH)
+        for (int i = 0; i < 3; i++) w[l / WIDTH][i] = AT(of.segment->w[i]);
+    EVERY_PART(of, from, to) VARIANT(velocities_part)(of, h, from, to, w[h / WIDTH]);
 }
 
 // Positions j = from ... to, inward.  The sweeps below alternate, a few bodies each, so that the output of
@@ -82,9 +123,9 @@ static void VARIANT(segment_inward)(segment_positions of, int half, int from, in
     VARIANT(clear)(&M);
     VARIANT(fetch)(&of.segment->art, half, &M);
     for (int j = from; j >= to; j--) {
+        const int n = block_of(of, j, half), l = lane_of(of, j, half);
         VARIANT(hinge_inward)
-        (&of.body[j], &of.screw[j], half, &of.pose[j], &of.bias[j], &of.pivot[j], half, of.shape[j],
-         &M);
+        (&of.body[n], &of.screw[n], l, &of.pose[n], &of.bias[n], &of.pivot[n], l, of.shape[j], &M);
     }
     VARIANT(park)(&of.segment->art, half, &M, true);
 }
@@ -132,11 +173,11 @@ static INLINE void VARIANT(columns)(segment_positions of, int half, int first, i
         for (int j = 0; j < 6; j++) T[i][j] = AT(of.segment->T[6 * j + first + i]);
     }
     for (int j = from; j >= to; j--) {
-        const int l = half, kl = half;
-        const lwi_k_pose *pose = &of.pose[j];
-        const lwi_k_bias *bias = &of.bias[j];
-        const lwi_k_pivot *pivot = &of.pivot[j];
-        const lwi_k_screw *k = &of.screw[j];
+        const int n = block_of(of, j, half), l = lane_of(of, j, half), kl = l;
+        const lwi_k_pose *pose = &of.pose[n];
+        const lwi_k_bias *bias = &of.bias[n];
+        const lwi_k_pivot *pivot = &of.pivot[n];
+        const lwi_k_screw *k = &of.screw[n];
         const real g0 = AT(pivot->g[0]), g1 = AT(pivot->g[1]), g2 = AT(pivot->g[2]),
                    g3 = AT(pivot->g[3]), g4 = AT(pivot->g[4]), yi = AT(pivot->y);
         const real b0 = AT(bias->b[0]), b1 = AT(bias->b[1]), b2 = AT(bias->b[2]),
@@ -144,7 +185,7 @@ static INLINE void VARIANT(columns)(segment_positions of, int half, int first, i
         for (int i = 0; i < N; i++) {
             real *x = T[i];
             const real t = x[5];
-            AT(of.row[j].t[first + i]) = t;
+            AT(of.row[n].t[first + i]) = t;
             LESS(x[0], g0, t);
             LESS(x[1], g1, t);
             LESS(x[2], g2, t);
@@ -170,20 +211,21 @@ static INLINE void VARIANT(columns)(segment_positions of, int half, int first, i
 static INLINE void VARIANT(compliance_rows)(segment_positions of, int half, int from, int to,
                                             int first, int end)
 {
-    const int l = half, start = first * (first + 1) / 2, count = end * (end + 1) / 2 - start;
+    const int start = first * (first + 1) / 2, count = end * (end + 1) / 2 - start;
     lwi_lanes *sum = of.segment->L + start;
     real L[21];
-    for (int e = 0; e < count; e++) L[e] = AT(sum[e]);
+    for (int e = 0, l = half; e < count; e++) L[e] = AT(sum[e]);
     for (int j = from; j >= to; j--) {
-        const real Di = AT(of.pivot[j].Di);
+        const int n = block_of(of, j, half), l = lane_of(of, j, half);
+        const real Di = AT(of.pivot[n].Di);
         real t[6];
-        for (int i = 0; i < end; i++) t[i] = AT(of.row[j].t[i]);
+        for (int i = 0; i < end; i++) t[i] = AT(of.row[n].t[i]);
         for (int i = first, e = 0; i < end; i++) {
             const real s = t[i] * Di;
             for (int c = 0; c <= i; c++, e++) MORE(L[e], s, t[c]);
         }
     }
-    for (int e = 0; e < count; e++) AT(sum[e]) = L[e];
+    for (int e = 0, l = half; e < count; e++) AT(sum[e]) = L[e];
 }
 
 // The 21 sums fill 32 registers; 16 take half of them at a time.
@@ -196,8 +238,6 @@ static void VARIANT(compliance)(segment_positions of, int half, int from, int to
         VARIANT(compliance_rows)(of, half, from, to, 4, 6);
     }
 }
-
-enum { VARIANT(FEW) = 12 }; // bodies of eight segments in a first-level cache of 32 KiB
 
 // Initial values of the elimination at the tip of a segment.
 static void VARIANT(segment_clear)(lwi_k_segment *segment, int half)
@@ -212,8 +252,7 @@ static void VARIANT(segment_clear)(lwi_k_segment *segment, int half)
     for (int i = 0; i < 3; i++) AT(segment->art.h[i]) = ZERO;
 }
 
-// All of the segments that does not depend on the other segments; a few bodies of all segments each, so
-// that blocks are read once.
+// All of the segments that does not depend on the other segments.
 static void VARIANT(segment_elimination)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
                                          const lwi_k_state *state)
 {
@@ -239,30 +278,46 @@ static INLINE real VARIANT(diagonal_of_tip)(const lwi_k_row *row, int l, const r
 }
 
 // y - t.f / D, and A of the body.
-static mask VARIANT(segment_outward)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
-                                     const lwi_k_state *state, int half)
+static mask VARIANT(outward_part)(segment_positions of, int half, int from, int to, real at[6],
+                                  const real f[6])
 {
-    const segment_positions of = positions_of(plan, stage, state);
-    real A[6], f[6];
+    real A[6];
     mask valid = ~NAME(bits)(ZERO);
-    for (int i = 0, l = half; i < 6; i++) {
-        A[i] = AT(of.segment->A[i]);
-        f[i] = AT(of.segment->f[i]);
-    }
-    for (int j = 0; j < of.length; j++) {
-        const int l = half, kl = half;
-        const lwi_k_screw *k = &of.screw[j];
-        const lwi_k_pivot *pivot = &of.pivot[j];
+    for (int i = 0; i < 6; i++) A[i] = at[i];
+    for (int j = from; j < to; j++) {
+        const int n = block_of(of, j, half), l = lane_of(of, j, half), kl = l;
+        const lwi_k_screw *k = &of.screw[n];
+        const lwi_k_pivot *pivot = &of.pivot[n];
         const real Di = AT(pivot->Di);
         valid &= VARIANT(well_posed)(Di, AT(pivot->diagonal));
-        const real y = AT(pivot->y) - VARIANT(diagonal_of_tip)(&of.row[j], l, f) * Di;
+        const real y = AT(pivot->y) - VARIANT(diagonal_of_tip)(&of.row[n], l, f) * Di;
 #define OUTWARD(shape)                                                                             \
     VARIANT(hinge_outward)                                                                         \
-    (k, kl, &of.pose[j], &of.bias[j], pivot, &of.motion[j], l, y, shape, A);
+    (k, kl, &of.pose[n], &of.bias[n], pivot, &of.motion[n], l, y, shape, A);
         OF_SHAPE(of.shape[j], OUTWARD)
 #undef OUTWARD
     }
-    // the next segment or branch reads A of the last body
-    for (int i = 0, l = half; i < 6; i++) AT(of.motion[of.length - 1].A[i]) = A[i];
+    for (int i = 0; i < 6; i++) at[i] = A[i];
     return valid;
 }
+
+static mask VARIANT(segment_outward)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                                     const lwi_k_state *state)
+{
+    const segment_positions of = positions_of(plan, stage, state);
+    real A[VARIANT(PARTS)][6], f[VARIANT(PARTS)][6];
+    mask valid = ~NAME(bits)(ZERO);
+    for (int l = 0; l < of.segments; l += WIDTH)
+        for (int i = 0; i < 6; i++) {
+            A[l / WIDTH][i] = AT(of.segment->A[i]);
+            f[l / WIDTH][i] = AT(of.segment->f[i]);
+        }
+    EVERY_PART(of, from, to)
+    valid &= VARIANT(outward_part)(of, h, from, to, A[h / WIDTH], f[h / WIDTH]);
+    // the next segment or branch reads A of the last body
+    for (int h = 0, j = of.length - 1; h < of.segments; h += WIDTH)
+        for (int i = 0, l = lane_of(of, j, h); i < 6; i++)
+            AT(of.motion[block_of(of, j, h)].A[i]) = A[h / WIDTH][i];
+    return valid;
+}
+#undef EVERY_PART

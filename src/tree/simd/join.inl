@@ -1,4 +1,4 @@
-// join.inl -- joins the segments of a long chain (segments.inl), one after the other, in scalars.
+// join.inl -- joins the segments of a long chain (segments.inl), one after the other, with rows in lanes.
 //
 // Problem: a segment maps the wrench f at its tip and the acceleration A of its base to
 //
@@ -29,9 +29,35 @@ static void join_velocities(const lwi_k_stage *stage, lwi_k_segment *segment)
     }
 }
 
+// A matrix by rows of six numbers in eight places, with a row in one register, in two, or number by number.
+typedef double join_matrix[6][LWI_LANES] __attribute__((aligned(64)));
+typedef double join_vector[LWI_LANES] __attribute__((aligned(64)));
+enum { ROW = WIDTH == 1 ? 6 : LWI_LANES / WIDTH };
+#define ROW_OF(x, e) (*(stored *)&(x)[(e)*WIDTH])
+
+// x += a y, not fused
+static INLINE void add_row(real x[ROW], double a, const real y[ROW])
+{
+    for (int e = 0; e < ROW; e++) x[e] += NAME(splat)(a) * y[e];
+}
+static INLINE void load_row(real x[ROW], const double *from)
+{
+    for (int e = 0; e < ROW; e++) x[e] = ROW_OF(from, e);
+}
+static INLINE void store_row(double *to, const real x[ROW])
+{
+    for (int e = 0; e < ROW; e++) ROW_OF(to, e) = x[e];
+}
+
+#if WIDTH > 1
+// all bits of places 0 ... i
+static const int64_t up_to[6][LWI_LANES] __attribute__((aligned(64))) = {
+    {-1}, {-1, -1}, {-1, -1, -1}, {-1, -1, -1, -1}, {-1, -1, -1, -1, -1}, {-1, -1, -1, -1, -1, -1}};
+#endif
+
 static const int place_of[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
 
-static void read_art(const lwi_k_art *art, int r, double I[6][6], double p[6])
+static void read_art(const lwi_k_art *art, int r, join_matrix I, join_vector p)
 {
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
@@ -42,7 +68,7 @@ static void read_art(const lwi_k_art *art, int r, double I[6][6], double p[6])
     for (int i = 0; i < 6; i++) p[i] = art->p[i][r];
 }
 
-static void write_art(double I[6][6], const double p[6], lwi_k_art *art)
+static void write_art(join_matrix I, const join_vector p, lwi_k_art *art)
 {
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
@@ -53,10 +79,27 @@ static void write_art(double I[6][6], const double p[6], lwi_k_art *art)
     for (int i = 0; i < 6; i++) art->p[i][0] = p[i];
 }
 
+// Q -= s x x', at: the entries of x.  An entry and its mirror image are the same product, s x_i x_k with i >= k.
+static INLINE void subtract_square(real Q[6][ROW], const join_vector at, const real x[ROW],
+                                   double s)
+{
+    real sx[ROW];
+    for (int e = 0; e < ROW; e++) sx[e] = NAME(splat)(s) * x[e];
+    for (int i = 0; i < 6; i++)
+        for (int e = 0; e < ROW; e++) {
+            const real below = NAME(splat)(s * at[i]) * x[e], above = sx[e] * NAME(splat)(at[i]);
+#if WIDTH == 1
+            Q[i][e] -= e <= i ? below : above;
+#else
+            Q[i][e] -= NAME(select)(*(const mask *)&up_to[i][e * WIDTH], below, above);
+#endif
+        }
+}
+
 // Q := (1 + I L)^-1 I = (I^-1 + L)^-1, computed without an inverse because I and L may be singular.
 // L = sum of d l l' (Cholesky); each term subtracts Q l (Q l)' d / (1 + d l'Q l), with a denominator
 // >= 1.  Pivots of L within the rounding error of their diagonal are dropped.  On entry Q holds I.
-static void soften(const lwi_k_segment *segment, int r, double Q[6][6])
+static void soften(const lwi_k_segment *segment, int r, real Q[6][ROW])
 {
     double L[6][6];
     for (int i = 0, e = 0; i < 6; i++)
@@ -64,20 +107,15 @@ static void soften(const lwi_k_segment *segment, int r, double Q[6][6])
     for (int j = 0; j < 6; j++) {
         const double min_pivot = 64 * DBL_EPSILON * segment->L[j * (j + 3) / 2][r], d = L[j][j];
         if (!(d > min_pivot)) continue;
-        double Ql[6], lQl = 0;
-        for (int i = 0; i < 6; i++) {
-            Ql[i] = Q[i][j] * d;
-            for (int k = j + 1; k < 6; k++) Ql[i] += Q[i][k] * L[k][j];
-        }
-        lQl = Ql[j] * d;
-        for (int k = j + 1; k < 6; k++) lQl += Ql[k] * L[k][j];
+        real Ql[ROW];
+        join_vector at;
+        for (int e = 0; e < ROW; e++) Ql[e] = Q[j][e] * NAME(splat)(d);
+        for (int k = j + 1; k < 6; k++) add_row(Ql, L[k][j], Q[k]);
+        store_row(at, Ql);
+        double lQl = at[j] * d;
+        for (int k = j + 1; k < 6; k++) lQl += at[k] * L[k][j];
         const double s = 1 / (d + lQl), inverse = 1 / d; // both l and Ql are d times too large
-        for (int i = 0; i < 6; i++) {
-            const double si = s * Ql[i];
-            for (int k = 0; k <= i; k++) Q[i][k] -= si * Ql[k];
-        }
-        for (int i = 0; i < 6; i++)
-            for (int k = 0; k < i; k++) Q[k][i] = Q[i][k];
+        subtract_square(Q, at, Ql, s);
         for (int i = j + 1; i < 6; i++) {
             const double factor = L[i][j] * inverse;
             for (int k = j + 1; k <= i; k++) L[i][k] -= factor * L[k][j];
@@ -85,40 +123,62 @@ static void soften(const lwi_k_segment *segment, int r, double Q[6][6])
     }
 }
 
-// (I, p) at the tip of segment r becomes (I, p) at its base.
-static void join_inward(lwi_k_segment *segment, int r, double I[6][6], double p[6])
+// x = e - L p
+static void free_tip(const lwi_k_segment *segment, int r, const join_vector p, double x[6])
 {
-    lwi_k_join *at = &segment->join[r];
-    double T[6][6], TQ[6][6], x[6], own[6][6], own_p[6];
-    read_art(&segment->art, r, own, own_p);
-    memcpy(at->Q, I, sizeof at->Q);
-    soften(segment, r, at->Q);
-    for (int i = 0; i < 6; i++) { // x = e - L p
+    for (int i = 0; i < 6; i++) {
         x[i] = segment->e[i][r];
         for (int j = 0; j < 6; j++) {
             const int e = i >= j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i;
             x[i] -= segment->L[e][r] * p[j];
-            T[i][j] = segment->T[6 * i + j][r];
         }
     }
-    for (int i = 0; i < 6; i++) { // q = Q (e - L p) + p
-        at->q[i] = p[i];
-        for (int j = 0; j < 6; j++) at->q[i] += at->Q[i][j] * x[j];
-    }
+}
+
+// I += T Q T', p += T q, columns of T as rows; row i of T Q T' = sum of (T Q)_ik T'_k
+static void add_beyond(const lwi_k_segment *segment, int r, const real Q[6][ROW],
+                       const join_vector q, join_matrix I, join_vector p)
+{
+    real columns[6][ROW], x[ROW];
+    join_matrix T = {{0}};
     for (int i = 0; i < 6; i++)
-        for (int j = 0; j < 6; j++) {
-            TQ[i][j] = 0;
-            for (int k = 0; k < 6; k++) TQ[i][j] += T[i][k] * at->Q[k][j];
-        }
-    for (int i = 0; i < 6; i++) {
-        p[i] = own_p[i];
-        for (int j = 0; j < 6; j++) p[i] += T[i][j] * at->q[j];
-        for (int j = 0; j <= i; j++) {
-            double sum = own[i][j];
-            for (int k = 0; k < 6; k++) sum += TQ[i][k] * T[j][k];
-            I[i][j] = I[j][i] = sum;
-        }
+        for (int j = 0; j < 6; j++) T[j][i] = segment->T[6 * i + j][r];
+    load_row(x, p);
+    for (int j = 0; j < 6; j++) {
+        load_row(columns[j], T[j]);
+        add_row(x, q[j], columns[j]);
     }
+    store_row(p, x);
+    for (int i = 0; i < 6; i++) {
+        join_vector TQ;
+        for (int e = 0; e < ROW; e++) x[e] = NAME(splat)(0);
+        for (int k = 0; k < 6; k++) add_row(x, T[k][i], Q[k]);
+        store_row(TQ, x);
+        load_row(x, I[i]);
+        for (int k = 0; k < 6; k++) add_row(x, TQ[k], columns[k]);
+        store_row(I[i], x);
+    }
+    for (int i = 1; i < 6; i++)
+        for (int j = 0; j < i; j++) I[j][i] = I[i][j];
+}
+
+// (I, p) at the tip of segment r becomes (I, p) at its base.
+static void join_inward(lwi_k_segment *segment, int r, join_matrix I, join_vector p)
+{
+    lwi_k_join *at = &segment->join[r];
+    real Q[6][ROW], q[ROW];
+    double x[6];
+    for (int i = 0; i < 6; i++) load_row(Q[i], I[i]);
+    soften(segment, r, Q);
+    free_tip(segment, r, p, x);
+    load_row(q, p); // q = Q (e - L p) + p
+    for (int j = 0; j < 6; j++) {
+        add_row(q, x[j], Q[j]);
+        store_row(at->Q[j], Q[j]);
+    }
+    store_row(at->q, q);
+    read_art(&segment->art, r, I, p);
+    add_beyond(segment, r, Q, at->q, I, p);
 }
 
 // A of the base of segment r becomes that of the next base; computes the wrench f between them.
@@ -158,7 +218,8 @@ static void join_inertias(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
                           const lwi_k_state *state)
 {
     lwi_k_segment *segment = &state->segment[stage->segment];
-    double I[6][6], p[6];
+    join_matrix I = {{0}};
+    join_vector p = {0};
     int lane, r = stage->segments - 1;
     const lwi_k_art *art = beyond(plan, stage, state, &lane);
     if (art)

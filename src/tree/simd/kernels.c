@@ -57,9 +57,11 @@ static void park_branches(const lwi_kernel_plan *plan, const lwi_k_state *state,
 #undef SHARED
 #endif
 
-#if WIDEST == 8 // four branches fill half a register
+#if WIDEST == 8 // four branches or segments fill half a register
 #undef WIDTH
 #define WIDTH 4
+#undef SEGMENTS
+#define SEGMENTS 1
 #define SHARED 0
 #include "base/simd/lane.inl"
 #include "base/simd/sincos.inl"
@@ -243,7 +245,9 @@ static bool momenta(const lwi_kernel_plan *plan, const lwi_k_state *state, int s
 // The segments of a section, of which the blocks are not those of EVERY_BLOCK.
 #define EVERY_SEGMENT_BLOCK(section)                                                               \
     for (int s = (section)->first_stage; s < (section)->end_stage && plan->segments; s++)          \
-        for (int i = plan->stage[s].slot / LWI_LANES, end = i + plan->stage[s].length;             \
+        for (int i = plan->stage[s].slot / LWI_LANES,                                              \
+                 end = i + (plan->stage[s].segments * plan->stage[s].length + LWI_LANES - 1) /     \
+                               LWI_LANES;                                                          \
              plan->stage[s].segments && i < end; i++)                                              \
             for (int l = 0; l < LWI_LANES; l += WIDTH)
 
