@@ -511,6 +511,17 @@ static bool is_moved(const lwi_cluster *cluster)
     return false;
 }
 
+// Sets `same` and the places of `a` among the x of the parent.
+static void find_places(lwi_cluster *cluster, const lwi_cluster *parent)
+{
+    cluster->same = true;
+    for (int i = 0; i < cluster->na; i++) {
+        const int z = index_of(parent, cluster->iv[i]);
+        cluster->same = cluster->same && z >= 0 && z < parent->nx && !is_driven(cluster, i);
+        cluster->in_parent[i] = (int8_t)z;
+    }
+}
+
 // Parent of the cluster.  One that introduces no coordinate sends nothing and needs none.
 static bool find_parent(lwi_clusters *c, const draft *d, lwi_cluster *cluster)
 {
@@ -525,6 +536,7 @@ static bool find_parent(lwi_clusters *c, const draft *d, lwi_cluster *cluster)
         cluster->to = c->cluster[at].sum;
         cluster->to_base_rows = c->cluster[at].base_rows;
         cluster->inboard = c->cluster[at].nx;
+        find_places(cluster, &c->cluster[at]);
         for (int i = 0; i < cluster->na; i++)
             if (!row_of(c, &c->cluster[at], cluster->iv[i], &cluster->E[i], &cluster->kappa[i]) &&
                 !add_forwarded(c, cluster, i, by[i]))

@@ -208,8 +208,10 @@ typedef struct lwi_cluster {
     int8_t na, nx, ny, inboard;
     bool has_children; ///< other clusters send theirs to it
     bool first;        ///< the first of its parent's children in the inward pass
-    uint8_t driven;    ///< bit i: a_i is driven
-    int base;          ///< floating base; -1: the ground
+    bool same;         ///< each of its `a` is one of the x of its parent: in_parent
+    int8_t in_parent[LWI_CLUSTER_KNOWN]; ///< [na]
+    uint8_t driven;                      ///< bit i: a_i is driven
+    int base;                            ///< floating base; -1: the ground
     const double *K, *k, *M, *f, *B;
     double *
         sum; ///< sums over its children: M lower triangle, f; then the factors of the coordinates w

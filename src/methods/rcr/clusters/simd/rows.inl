@@ -113,31 +113,32 @@ static INLINE real NAME(cluster_product)(const lwi_cluster_block *b, const real 
     return product + SUM3(t[0], AT(other[0]), t[1], AT(other[1]), t[2], AT(other[2]));
 }
 
-// Adds the products of the rows of loop g to N [ny][ny] and B [ny][nx]; `only`: it is the only one, and sets them.
-static INLINE void NAME(cluster_products)(const lwi_cluster_block *b, int g, bool only,
+// Adds the products of the rows of loop g to N [ny][ny] and B [ny][nx]; `only`: it is the only one, and sets them.  turns:
+// rows have rotations.
+static INLINE void NAME(cluster_products)(const lwi_cluster_block *b, int g, bool only, bool turns,
                                           real (*N)[LWI_CLUSTER_DEPENDENT],
                                           real (*B)[CLUSTER_COLUMNS], real unit, bool planar, int l)
 {
     const lwi_cluster_closing *closing = &b->shape->closing[g];
-    const int nx = b->shape->nx, first = closing->first;
+    const int nx = b->shape->nx, first = closing->first, n = closing->n, ny = closing->ny;
     UNROLL
-    for (int k = 0; k < closing->ny; k++) {
-        const unsigned with = closing->oblique >> k & 1 ? closing->oblique : 0;
-        real p[3], t[3] = {NAME(splat)(0)}, *to = N[closing->at[k] - nx] - nx;
+    for (int k = 0; k < ny; k++) {
+        const unsigned with = turns && closing->oblique >> k & 1 ? closing->oblique : 0;
+        real p[3], t[3], *to = N[closing->at[k] - nx] - nx;
         NAME(cluster_load)(p, b->lever[first + k], planar ? 2 : 3, l);
-        if (with) NAME(cluster_load)(t, b->turn[first + k], 3, l);
+        if (turns) NAME(cluster_load)(t, b->turn[first + k], 3, l);
         UNROLL
         for (int m = 0; m <= k; m++) {
-            const real sum =
-                NAME(cluster_product)(b, p, t, first + m, with >> m & 1, unit, planar, l);
+            const bool oblique = turns && with >> m & 1;
+            const real sum = NAME(cluster_product)(b, p, t, first + m, oblique, unit, planar, l);
             real *at = &to[closing->at[m]];
             *at = only ? sum : *at + sum;
         }
         to = B[closing->at[k] - nx];
         UNROLL
-        for (int m = closing->ny; m < closing->n; m++) {
-            const real sum =
-                NAME(cluster_product)(b, p, t, first + m, with >> m & 1, unit, planar, l);
+        for (int m = ny; m < n; m++) {
+            const bool oblique = turns && with >> m & 1;
+            const real sum = NAME(cluster_product)(b, p, t, first + m, oblique, unit, planar, l);
             real *at = &to[closing->at[m]];
             *at = only ? sum : *at + sum;
         }
@@ -156,7 +157,12 @@ static INLINE void NAME(cluster_normal)(const lwi_cluster_block *b,
         for (int j = 0; j < (WIDTH == 1 ? CLUSTER_COLUMNS : s->nx); j++) B[i][j] = NAME(splat)(0);
     }
     UNROLL
-    for (int g = 0; g < s->nclosing; g++) NAME(cluster_products)(b, g, only, N, B, unit, planar, l);
+    for (int g = 0; g < s->nclosing; g++) {
+        if (!planar && s->closing[g].oblique)
+            NAME(cluster_products)(b, g, only, true, N, B, unit, false, l);
+        else
+            NAME(cluster_products)(b, g, only, false, N, B, unit, planar, l);
+    }
 }
 
 // Factors N = L D L'.  @return lanes with pivots that are large enough
@@ -172,9 +178,10 @@ static INLINE mask NAME(cluster_factor)(const lwi_cluster_block *b,
     for (int i = 0; i < ny; i++) { // N becomes L D below the diagonal
         real d = N[i][i], *own = N[i];
         lwi_lanes *row = L + i * (i - 1) / 2;
-        for (int j = s->first[i]; j < i; j++) {
-            const int start = s->first[i] > s->first[j] ? s->first[i] : s->first[j];
-            const lwi_lanes *other = L + j * (j - 1) / 2;
+        const int own_start = s->first[i];
+        const lwi_lanes *other = L + own_start * (own_start - 1) / 2;
+        for (int j = own_start; j < i; other += j, j++) {
+            const int start = own_start > s->first[j] ? own_start : s->first[j];
             real x = own[j];
             for (int k = start; k < j; k++) LESS(x, own[k], AT(other[k]));
             const real f = x * AT(Di[j]);

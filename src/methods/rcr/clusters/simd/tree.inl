@@ -183,6 +183,22 @@ static INLINE void cluster_pass_base(const lwi_clusters *c, const lwi_cluster *c
         }
 }
 
+// Passes the reduced system over a to the nx of the parent, among which all of a are: rows of E are units.
+static INLINE void cluster_pass_same(const lwi_cluster *cluster, int na, int nx, const double *M,
+                                     const double *f)
+{
+    double *to_M = cluster->to, *to_f = to_M + LOWER(nx, 0);
+    for (int i = 0; i < LOWER(nx, 0) + nx && cluster->first; i++) to_M[i] = 0;
+    for (int i = 0; i < na; i++) {
+        const int x = cluster->in_parent[i];
+        to_f[x] += f[i];
+        for (int j = 0; j <= i; j++) {
+            const int z = cluster->in_parent[j];
+            to_M[EITHER(x, z)] += M[LOWER(i, j)];
+        }
+    }
+}
+
 // Passes the reduced system over a to the nx of the parent.
 static INLINE void cluster_pass_inward(const lwi_cluster *cluster, int na, int nx, const double *M,
                                        const double *f)
@@ -237,7 +253,11 @@ static INLINE bool cluster_inward(const lwi_clusters *c, const lwi_cluster *clus
         for (int i = 0; i < nx; i++) cluster->sum[LOWER(nx, 0) + i] = f[i];
     }
     if (floats) cluster_pass_base(c, cluster, na, inboard, B);
-    if (cluster->to) cluster_pass_inward(cluster, na, inboard, M, f);
+    if (!cluster->to) return valid;
+    if (na * inboard > 1 && cluster->same)
+        cluster_pass_same(cluster, na, inboard, M, f);
+    else
+        cluster_pass_inward(cluster, na, inboard, M, f);
     return valid;
 }
 
