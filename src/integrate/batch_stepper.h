@@ -100,7 +100,7 @@ typedef struct lwi_stepper_lanes {
     lwi_stepper_part width1[2], width4[2], width8[2];
 } lwi_stepper_lanes;
 
-/** Step controls remember errors as at least this. */
+/** Step controls store errors as at least this. */
 #define LWI_STEPPER_MIN_REMEMBERED 1e-4
 
 /** Memory for n components; fill the problem afterwards.  Everything else is zero. */

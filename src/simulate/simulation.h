@@ -289,7 +289,7 @@ struct lw_sim {
     lwi_snapshot snapshot;
     bool placed; ///< the state was made from the joints in `snapshot`, and its bodies from them
     lwi_auxiliary
-        turns; ///< coordinates of cut joints in the state, where they tell the turns of all; else n = -1
+        turns; ///< coordinates of cut joints in the state, where they determine the revolutions of all; else n = -1
     lwi_observed_momenta momenta; ///< created by the first observation that has them
     lwi_loads loads;
     lw_observation observation;
@@ -339,7 +339,7 @@ lw_status lwi_sim_refresh(lw_sim *sim);
 /** lwi_sim_call_back at the present state, if the inputs are not those of it already; the message is in sim->error. */
 lw_status lwi_sim_call_back_here(lw_sim *sim, const char *when);
 
-/** sim->turns, at creation.  @return LW_ERR_MEMORY */
+/** Finds these coordinates of the state, at creation.  @return LW_ERR_MEMORY */
 lw_status lwi_sim_find_turns(lw_sim *sim);
 
 /** The next time at which the model is not smooth; none where every step must cost the same. */

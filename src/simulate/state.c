@@ -440,7 +440,7 @@ lw_status lwi_sim_find_turns(lw_sim *sim)
     return LW_OK;
 }
 
-// What of the present state is left where the joints of the tree are set: turns of cut joints, states of signals.
+// What of the present state is left where the joints of the tree are set: revolutions of cut joints, states of signals.
 static lw_status keep_turns(lw_sim *sim)
 {
     const lwi_auxiliary *turns = &sim->turns;

@@ -365,7 +365,7 @@ static lw_model *cut_slider_crank(void)
     return lwt_model(b);
 }
 
-// The turns of a joint that closes a loop are not among the coordinates of the tree: they stay.
+// The revolutions of a joint that closes a loop are not among the coordinates of the tree: they stay.
 static void set_tree_keeps_turns(void **state)
 {
     static const char *const formulations[] = {"rcr", "lagrange", "dca"};
