@@ -113,7 +113,7 @@ static INLINE real NAME(cluster_product)(const lwi_cluster_block *b, const real 
     return product + SUM3(t[0], AT(other[0]), t[1], AT(other[1]), t[2], AT(other[2]));
 }
 
-// Adds the products of the rows of loop g to N [ny][ny] and B [ny][nx]; `only`: it is the only one, and sets them.  turns:
+// Adds the products of the rows of loop g to N [ny][ny] and B [ny][nx]; `only`: it is the only one, and sets them.  `turns`:
 // rows have rotations.
 static INLINE void NAME(cluster_products)(const lwi_cluster_block *b, int g, bool only, bool turns,
                                           real (*N)[LWI_CLUSTER_DEPENDENT],
