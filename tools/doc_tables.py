@@ -708,21 +708,29 @@ def batch_peers(source):
     return source.printed("bench/peers/batch.py", "batch_peers.json")
 
 
+def lead_in(results, case):
+    """The fastest of ours, the fastest of another library that is as exact, and its time over ours."""
+    here = [r for r in results if r["case"] == case and r["unit"] == "ns" and r["method"] != "rnea"]
+    mine = min((r for r in here if r["program"] == "linkwork"), key=lambda r: r["minimum"])
+    exact = [r for r in here if not r["program"].startswith("linkwork") and r.get("digits", 9) >= 9
+             and not r["method"].endswith("soft")]
+    other = min(exact, key=lambda r: r["minimum"])
+    return [f"`{mine['method']}`", f"{other['program']}, {other['method']}",
+            f"{float(format(other['minimum'] / mine['minimum'], '.2g')):g}"]
+
+
 @made("docs/benchmarks.md")
 def leads(source):
-    """The fastest of ours beside the fastest of another library that is as exact."""
-    with open(source.stored("peers.json"), encoding="utf-8") as file:
-        results = [r for r in json.load(file)["results"] if r["unit"] == "ns" and r["method"] != "rnea"]
-    rows = []
-    for case in dict.fromkeys(r["case"] for r in results):
-        here = [r for r in results if r["case"] == case]
-        mine = min((r for r in here if r["program"] == "linkwork"), key=lambda r: r["minimum"])
-        exact = [r for r in here if not r["program"].startswith("linkwork") and r.get("digits", 9) >= 9
-                 and not r["method"].endswith("soft")]
-        other = min(exact, key=lambda r: r["minimum"])
-        rows.append([f"`{case}`", f"`{mine['method']}`", f"{other['program']}, {other['method']}",
-                     f"{float(format(other['minimum'] / mine['minimum'], '.2g')):g}"])
-    return table(["case", "here", "fastest other", "its time over ours"], rows)
+    found = []
+    for name in ("peers.json", "peers_four_lanes.json"):
+        with open(source.stored(name), encoding="utf-8") as file:
+            found.append(json.load(file))
+    cases = dict.fromkeys(r["case"] for r in found[0]["results"] if r["unit"] == "ns")
+    rows = [[f"`{case}`", *lead_in(found[0]["results"], case), *lead_in(found[1]["results"], case)] for case in cases]
+    about = [f"{f['cpu']}, {f['date']}, load {f['load']}" for f in found]
+    return [f"Eight lanes: {about[0]}; four: {about[1]}.", "",
+            *table(["case", "eight lanes", "fastest other", "its time over ours",
+                    "four lanes", "fastest other", "its time over ours"], rows)]
 
 
 def stored_output(source, name):
