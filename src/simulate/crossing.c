@@ -219,7 +219,7 @@ static bool retreats(lw_sim *sim, double t0, const double *x0, const double *x1,
         c->known = t0, c->near = false;
         const double part = still ? sqrt(0.5 * begin / (c->slope * moved)) : 0.9 * LONGEST / moved;
         c->latest = t0 + part * (c->at.t - t0);
-        return true;
+        return c->latest > t0; // else no step is short enough: the motion diverges
     }
     lwi_crossing_dip d;
     double position, window, after;

@@ -261,6 +261,31 @@ static void every_integrator_goes_straight_on(void **state)
     lw_model_destroy(model);
 }
 
+// So fast that no step is short enough to be searched for positions, as where equal steps diverge: no shorter one is asked for, and the
+// run goes on, or ends with the reason of its state.
+static void motions_beyond_any_step_are_no_internal_error(void **state)
+{
+    (void)state;
+    static const char *const integrators[] = {"rk4", "dopri54", "dopri5"};
+    static const double speeds[] = {1e12, 1e16, 1e20, 1e40, 1e150};
+    lw_model *model = lwt_four_bars(N);
+    for (int i = 0; i < LWI_COUNT(integrators); i++)
+        for (int k = 0; k < LWI_COUNT(speeds); k++) {
+            double q[16], v[16];
+            lw_sim *sim =
+                lwt_simulate(model, LWT_SETTINGS("formulation", "rcr", "integrator", integrators[i],
+                                                 "step", "1e-3", "max_steps", "50"));
+            assert_true(lw_model_tree_nq(model) <= LWI_COUNT(q));
+            lwt_ok(lw_sim_get_tree(sim, q, v), lw_sim_error(sim));
+            for (int j = 0; j < lw_model_tree_nv(model); j++) v[j] *= speeds[k];
+            lwt_ok(lw_sim_set_tree(sim, 1, q, v), lw_sim_error(sim));
+            if (lw_sim_step(sim, 1.002) == LW_ERR_INTERNAL)
+                fail_msg("%s, %g rad/s: %s", integrators[i], speeds[k], lw_sim_error(sim)->text);
+            lw_sim_destroy(sim);
+        }
+    lw_model_destroy(model);
+}
+
 // Largest angle of a level rod.
 static double angle_of_level_rods(lw_sim *sim)
 {
@@ -661,6 +686,7 @@ int main(void)
         cmocka_unit_test(margins_are_small_where_the_sine_is),
         cmocka_unit_test(positions_off_the_middle_are_found),
         cmocka_unit_test(every_integrator_goes_straight_on),
+        cmocka_unit_test(motions_beyond_any_step_are_no_internal_error),
         cmocka_unit_test(coarse_runs_stay_on_the_branch),
         cmocka_unit_test(a_run_stops_or_turns_if_asked),
         cmocka_unit_test(curved_branches_are_followed),
