@@ -300,18 +300,13 @@ static double lost_digits(lwi_work *work, double t, const double *x, const doubl
     const lwi_lost_digits *digits = &d->digits;
     const double *v = x + model->tree_nq, *found = digits->xdot + model->tree_nq;
     if (!digits->tripled) return 0;
-    memcpy(digits->choice, work->discrete, work->ndiscrete);
-    bool solved = rates(work, t, x, inputs, digits->xdot) == LW_OK;
-    memcpy(work->discrete, digits->choice, work->ndiscrete);
-    if (solved) {
-        lwi_tree_evaluate(model, &d->tree, t, x, v, inputs);
-        lwi_triple_loads(model, &d->tree);
-        solved = lwi_aba(digits->tripled, &d->tree, d->node, t, v, NULL, digits->v, NULL) == LW_OK;
-    }
-    memcpy(work->discrete, digits->choice, work->ndiscrete);
-    if (!solved) return 0;
-    const double lost = lwi_motion_difference(model, d->tree.link, found, digits->v,
-                                              v3_norm(model->gravity), d->tree.V);
+    if (rates(work, t, x, inputs, digits->xdot) != LW_OK) return 0;
+    lwi_tree_evaluate(model, &d->tree, t, x, v, inputs);
+    lwi_triple_loads(model, &d->tree);
+    if (lwi_aba(digits->tripled, &d->tree, d->node, t, v, NULL, digits->v, NULL) != LW_OK) return 0;
+    const double largest = lwi_acceleration_scale(model, d->tree.V);
+    const double lost =
+        lwi_motion_difference(model, d->tree.link, found, digits->v, largest, d->tree.V);
     return isfinite(lost) ? lost : 0;
 }
 

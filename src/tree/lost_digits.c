@@ -55,9 +55,7 @@ lw_status lwi_lost_digits_create(lwi_work *work, lwi_lost_digits *digits)
     digits->xdot = LWI_PUSH(&work->arena, double, work->layout.nx);
     digits->v = LWI_PUSH(&work->arena, double, model->tree_nv);
     digits->tripled_p = LWI_PUSH(&work->arena, double, model->tree_nv);
-    digits->choice = lwi_arena_push(&work->arena, 1, work->ndiscrete);
-    if (!tripled || !digits->xdot || !digits->v || !digits->tripled_p || !digits->choice)
-        return LW_ERR_MEMORY;
+    if (!tripled || !digits->xdot || !digits->v || !digits->tripled_p) return LW_ERR_MEMORY;
     digits->tripled = tripled;
     return triple_model(model, &work->arena, tripled);
 }
@@ -66,6 +64,19 @@ void lwi_triple_loads(const lw_model *model, lwi_tree_work *work)
 {
     for (int k = 0; k < model->nnode; k++) triple(work->wrench[k], 6);
     triple(work->effort, model->tree_nv);
+}
+
+double lwi_acceleration_scale(const lw_model *model, double (*V)[6])
+{
+    double largest = v3_norm(model->gravity);
+    for (int k = 0; k < model->nnode; k++) {
+        double centre[3];
+        v3_copy(centre, V[k]);
+        v3_cross_add(centre, V[k] + 3, model->node[k].c_r);
+        const double speed = fmax(v3_norm(V[k]), v3_norm(centre));
+        largest = fmax(largest, v3_norm(V[k] + 3) * speed);
+    }
+    return largest;
 }
 
 // Largest translation of a link's origin or mass centre by the speeds a - b, or rotation.

@@ -18,13 +18,15 @@ typedef struct lwi_lost_digits {
         *tripled; ///< a view of the model with inertias times three; NULL: digits are not lost
     double *xdot; ///< [layout.nx] scratch
     double *v, *tripled_p; ///< [tree_nv] scratch: speeds or rates, momenta
-    void *choice;          ///< [ndiscrete of the work] the discrete state, kept
 } lwi_lost_digits;
 
 /** After the layout: memory, if bodies differ.  @return LW_ERR_MEMORY */
 lw_status lwi_lost_digits_create(lwi_work *work, lwi_lost_digits *digits);
 /** Wrenches and efforts of the workspace times three. */
 void lwi_triple_loads(const lw_model *model, lwi_tree_work *work);
+/** Gravity, or the largest w x v of a link's origin or mass centre if that is larger [m/s^2]: rates of speeds are sums of such
+ *  terms.  Without gravity they may cancel, and what is left is round-off. */
+double lwi_acceleration_scale(const lw_model *model, double (*V)[6]);
 /** The largest difference of the motions of bodies by the speeds or rates a and b [tree_nv], relative to the largest motion by
  *  b, or to `minimum` [m/s, m/s^2] if that is larger; overwrites the scratch V [nnode].  After the links. */
 double lwi_motion_difference(const lw_model *model, const lwi_link *link, const double *a,

@@ -562,10 +562,7 @@ static double lost_digits(lwi_work *work, double t, const double *x, const doubl
     momenta_data *d = work->data;
     const lwi_lost_digits *digits = &d->digits;
     if (!digits->tripled) return 0;
-    memcpy(digits->choice, work->discrete, work->ndiscrete);
-    const bool found = rates(work, t, x, inputs, digits->xdot) == LW_OK;
-    memcpy(work->discrete, digits->choice, work->ndiscrete);
-    if (!found) return 0;
+    if (rates(work, t, x, inputs, digits->xdot) != LW_OK) return 0;
     for (int i = 0; i < model->tree_nv; i++) digits->tripled_p[i] = 3 * x[model->tree_nq + i];
     lwi_tree_place(model, &d->tree, t, x);
     if (lwi_momenta_speeds(digits->tripled, &d->momenta, &d->tree, t, digits->tripled_p, digits->v,

@@ -131,7 +131,8 @@ double lwi_rcr_lost_digits(lwi_work *work, double t, const double *x, const doub
         found += model->tree_nq;
         solved = solved && accelerate(work, t, x, inputs);
     }
-    if (solved) lost = distance(&d->e, found, d->momenta ? 0 : v3_norm(model->gravity));
+    if (solved)
+        lost = distance(&d->e, found, d->momenta ? 0 : lwi_acceleration_scale(model, d->tree.V));
     d->last.solved = d->by_dense = false;
     memcpy(work->discrete, d->digits.choice, work->ndiscrete);
     return isfinite(lost) ? lost : 0;
