@@ -208,7 +208,8 @@ static void put_segments(const lwi_k_stage *stage, double *rows, size_t stride, 
         const int slot = stage->slot + segments * j, count = segments - (j >= last);
         double *to = rows + (size_t)lwi_k_block(slot) * stride + lwi_k_lane(slot);
         int l = 0;
-        for (const double *x = from + j; from && l + 4 <= count; l += 4, x += 4 * length) {
+        for (; from && l + 4 <= count; l += 4) {
+            const double *x = from + l * length + j;
             to[l] = x[0];
             to[l + 1] = x[length];
             to[l + 2] = x[2 * length];
