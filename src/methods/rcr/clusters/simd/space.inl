@@ -208,7 +208,7 @@ static INLINE mask NAME(cluster_poses)(const lwi_cluster_block *b, const double 
 }
 
 // Known coordinates, with room for whole vectors.
-enum { CLUSTER_COLUMNS = 8 };
+enum { CLUSTER_COLUMNS = (LWI_CLUSTER_KNOWN + 3) / 4 * 4 };
 
 #include "methods/rcr/clusters/simd/rows.inl"
 
