@@ -151,8 +151,8 @@ static void choose_stages(work *w, int min_branches)
     }
 }
 
-// Three parallel branches are faster than segments of each, two only below this length, at which segments
-// cost registers of four lanes as much as those of eight gain (bench_tails, docs/benchmarks.md).
+// Three parallel branches are faster than segments of each, two only below some length.  This one is from before joins had
+// rows in lanes; with registers of four lanes segments of two gain from 192 on (bench_tails, docs/benchmarks.md).
 enum { MIN_LENGTH_OF_TWO = 512 };
 
 // Cuts long branches with at most one similar branch into segments; returns true if any is cut.
