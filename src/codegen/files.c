@@ -516,10 +516,20 @@ static lw_status build_graph(lwi_codegen_writer *w, int i, lwi_arena *arena, lw_
     return LW_OK;
 }
 
+// Compilers take time that grows with more than the length of a function.  With derivatives, which are long, all functions are
+// shorter: of a humanoid a compiler takes less than half the time, a call for derivatives 1 % longer, and rates a tenth, so
+// functions without derivatives may be longer.
+static lwi_repeats_limits limits_of(const lwi_codegen_writer *w)
+{
+    return w->functions >> LWI_CODEGEN_DERIVATIVES & 1
+               ? (lwi_repeats_limits){.plain = 4000, .once = 600}
+               : (lwi_repeats_limits){.plain = 8000, .once = 2000};
+}
+
 // Finds the parts of a function that repeat.  lanes 0: for one state alone
 static lw_status find_repeats(lwi_codegen_writer *w, int i, int lanes, lwi_arena *arena)
 {
-    return lwi_repeats_find(&w->graph[i], is_large(w), lanes, arena, &w->repeats[i]);
+    return lwi_repeats_find(&w->graph[i], is_large(w), limits_of(w), lanes, arena, &w->repeats[i]);
 }
 
 // The statements of a function with all functions that its repeated parts are moved to.

@@ -11,8 +11,6 @@
 // Of models that need not have it, plain statements are faster where they are few, for compilers keep most values in
 // registers, and where segments read and write more than half as many numbers as they have statements.
 enum { FEWEST = 2500, FEWEST_LARGE = 250, WORTH = 2 };
-// Statements of a function: more are divided.
-enum { MAX_PLAIN = 8000, MAX_LENGTH = 2000 };
 // Kinds with fewer segments are merged with other such kinds of their shape.
 enum { RARE = 8 };
 
@@ -112,7 +110,7 @@ static int find_beginnings(lwi_repeats *r)
     for (int i = 0; i < g->nvertex; i++) {
         const int before = note;
         while (note < g->nnote && g->note[note].before <= i) note++;
-        r->begins[i] = i == 0 || note > before || length == MAX_LENGTH;
+        r->begins[i] = i == 0 || note > before || length == r->limits.once;
         if (r->begins[i]) length = 0;
         count += r->begins[i];
         length += is_statement(g, i);
@@ -445,7 +443,7 @@ static bool is_worth(const lwi_repeats *r, bool large)
         for (int j = 0; j < s->nuse; j++) n += k->variable[j] == j;
         work += n / (double)(s->pack < 0 ? 1 : r->pack[s->pack].width);
     }
-    if (r->nlive > MAX_PLAIN) return true;
+    if (r->nlive > r->limits.plain) return true;
     return WORTH * statements <= r->nlive && (large || 2 * work <= 3 * r->nlive);
 }
 
@@ -473,7 +471,7 @@ static bool join(lwi_repeats *r)
     for (int k = 0; k < r->nsegment; k++) {
         const lwi_segment *s = &r->segment[k];
         const bool joins =
-            k > 0 && is_single(r, s) && is_single(r, s - 1) && length + s->n <= MAX_LENGTH;
+            k > 0 && is_single(r, s) && is_single(r, s - 1) && length + s->n <= r->limits.once;
         length = joins ? length + s->n : s->n;
         r->begins[s->vertex] = !joins;
         any |= joins;
@@ -482,15 +480,15 @@ static bool join(lwi_repeats *r)
     return any;
 }
 
-lw_status lwi_repeats_find(const lwi_codegen_graph *g, bool large, int lanes, lwi_arena *arena,
-                           lwi_repeats **out)
+lw_status lwi_repeats_find(const lwi_codegen_graph *g, bool large, lwi_repeats_limits limits,
+                           int lanes, lwi_arena *arena, lwi_repeats **out)
 {
     *out = NULL;
     if (g->failed || lwi_codegen_graph_statements(g) < (large ? FEWEST_LARGE : FEWEST))
         return LW_OK;
     lwi_repeats *r = LWI_PUSH(arena, lwi_repeats, 1);
     if (!r) return LW_ERR_MEMORY;
-    *r = (lwi_repeats){.graph = g, .arena = arena};
+    *r = (lwi_repeats){.graph = g, .arena = arena, .limits = limits};
     TRY(make_room(r));
     if (!checks_operations(g)) return LW_OK;
     TRY(classify(r));

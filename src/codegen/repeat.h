@@ -11,13 +11,19 @@
 
 typedef struct lwi_repeats lwi_repeats;
 
+/** Upper bounds for the statements of a function. */
+typedef struct lwi_repeats_limits {
+    int plain; ///< of the whole function
+    int once;  ///< of the functions that it is divided into, of parts that occur once
+} lwi_repeats_limits;
+
 /** Finds repetitions, after lwi_codegen_graph_live.
  *  @param large    the model has too many speeds for plain statements
  *  @param lanes    most segments that are evaluated together; 0: each alone
  *  @param repeats  out, in the arena; NULL: plain statements are better
  *  @return LW_ERR_MEMORY */
-lw_status lwi_repeats_find(const lwi_codegen_graph *graph, bool large, int lanes, lwi_arena *arena,
-                           lwi_repeats **repeats);
+lw_status lwi_repeats_find(const lwi_codegen_graph *graph, bool large, lwi_repeats_limits limits,
+                           int lanes, lwi_arena *arena, lwi_repeats **repeats);
 /** Statements that are left, of all functions. */
 int lwi_repeats_statements(const lwi_repeats *repeats);
 /** About how long a compiler takes for a function of n statements, and for all of these [s]. */

@@ -63,6 +63,7 @@ typedef struct lwi_pack_layout {
 struct lwi_repeats {
     const lwi_codegen_graph *graph;
     lwi_arena *arena;
+    lwi_repeats_limits limits;
     lwi_segment *segment;
     int nsegment;
     int *of, *position; ///< [nvertex] segment of a value, and where it is there
