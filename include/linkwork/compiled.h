@@ -65,6 +65,11 @@ LW_API lw_status lw_compiled_create(const lw_model *model, const lw_compiled_des
  *  @return as lw_compiled_create, except for failures of the compiler */
 LW_API lw_status lw_compiled_predict(const lw_model *model, const lw_compiled_desc *desc,
                                      lw_compiled_info *info, lw_error *error);
+/** Whether the folder's index has the model: quicker than lw_compiled_predict, for the text is not generated.  `found` is false also
+ *  where there is no index (docs/compiled.md); `compiling` is 0.
+ *  @return as lw_compiled_predict, but does not know of what no code is generated */
+LW_API lw_status lw_compiled_search(const lw_model *model, const lw_compiled_desc *desc,
+                                    lw_compiled_info *info, lw_error *error);
 /** Simulations that use it must have ended. */
 LW_API void lw_compiled_destroy(lw_compiled *compiled);
 /** Of NULL: all 0. */

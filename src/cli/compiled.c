@@ -6,37 +6,44 @@
 #include <math.h>
 #include <string.h>
 
-// `auto` does not compile runs that take less than this, predicted from their first part.  To see whether there is code that is
-// compiled already it starts the compiler for its version and, where there is none, generates the text; a short run would not
-// regain that time.
-#define SHORT 0.25          // s
-#define FOR_EACH_SPEED 0.02 // s
-#define TRIAL 0.1           // s
+// Runs that take less than this, predicted from their first part, are not worth the search for code that is there already: the
+// model is hashed, the code loaded, and its first part evaluated by both.  Of a humanoid this takes 16e6 instructions, and
+// runs of 70e6, 25 ms, regain it.
+#define SHORT 0.05           // s
+#define FOR_EACH_SPEED 0.001 // s
+#define TRIAL 0.1            // s
 #define TRIAL_PART 0.005
 
 // It compiles where the run takes so many times as long as the compiler may take, which is a guess: so a run by code that is no
 // faster than the library takes little longer.  Text of more letters is not compiled, for machine code beyond the
 // processor's caches is slower.
 #define WORTH 10
+#define LEAST 0.2 // s, of a compiler: text of runs that are not worth this is not generated
 #define MAX_LETTERS 2000000
 
 // The library has lanes over equal branches and loops, and is sometimes faster: then `auto` leaves what was compiled, where the
-// library takes by the first part of the run less than this part of the time, the best of some rounds; `on` says so.
+// library takes by the first part of the run less than this part of the time, the best of some rounds; `on` says so of runs
+// of which the rounds are a small part.
 #define FASTER 0.95
 #define MUCH_FASTER 0.9
+#define LONG 0.25 // s
 enum { ROUNDS = 3 };
 
-// Seconds that the whole run takes, from a part of it.
+// Seconds that the whole run takes, from parts of it, each as long as those before together.  The last one counts: in the
+// first one things are done once.  Time is that of this thread: others do not delay it.
 static double run_time(lw_sim *sim, double duration)
 {
-    const double began = stopwatch_wall(),
-                 began_here = stopwatch(); // of this thread: others do not delay it
-    double t = 1e-4 * duration;
-    while (lw_sim_step(sim, t) == LW_OK && stopwatch_wall() - began < TRIAL &&
-           t < TRIAL_PART * duration)
+    const double began = stopwatch();
+    double t = 1e-4 * duration, passed = 0, taken = 0, rate = 0;
+    while (lw_sim_step(sim, t) == LW_OK) {
+        const double in_all = stopwatch() - began;
+        rate = (in_all - taken) / (t - passed);
+        if (in_all > TRIAL || t > TRIAL_PART * duration) break;
+        taken = in_all;
+        passed = t;
         t *= 2;
-    const double passed = lw_sim_time(sim);
-    return passed > 0 ? (stopwatch() - began_here) * duration / passed : 0;
+    }
+    return rate * duration;
 }
 
 static cli_exit refuse(const cli_arguments *a, const lw_error *why)
@@ -156,6 +163,12 @@ static double time_of(const user *u)
     return runs * taken;
 }
 
+static bool complain(const cli_arguments *a, const lw_error *error)
+{
+    cli_complain(CLI_DONE, "%s: compiled: auto: not compiled: %s", a->operand, error->text);
+    return false;
+}
+
 // For `auto`: is it worth it?  The reason where it would be and is not possible.  Of a sweep what was compiled is taken.
 static bool is_worth(const cli_arguments *a, const user *u, const lw_compiled_desc *how)
 {
@@ -163,10 +176,10 @@ static bool is_worth(const cli_arguments *a, const user *u, const lw_compiled_de
     lw_error error = {0};
     const double taken = time_of(u);
     if (taken < fmax(SHORT, FOR_EACH_SPEED * lw_model_tree_nv(u->model))) return false;
-    if (lw_compiled_predict(u->model, how, &info, &error) != LW_OK) {
-        cli_complain(CLI_DONE, "%s: compiled: auto: not compiled: %s", a->operand, error.text);
-        return false;
-    }
+    if (lw_compiled_search(u->model, how, &info, &error) != LW_OK) return complain(a, &error);
+    if (info.found) return true;
+    if (taken < WORTH * LEAST) return false;
+    if (lw_compiled_predict(u->model, how, &info, &error) != LW_OK) return complain(a, &error);
     if (info.found || u->of_sweep) return info.found;
     return info.letters <= MAX_LETTERS && taken > WORTH * info.compiling;
 }
@@ -175,7 +188,7 @@ static bool is_worth(const cli_arguments *a, const user *u, const lw_compiled_de
 static void warn_if_slower(const cli_arguments *a, const user *u, const lw_compiled *compiled,
                            const lw_options *as_given)
 {
-    if (!u->sim || time_of(u) < SHORT || !is_slower(u, compiled, as_given, MUCH_FASTER)) return;
+    if (!u->sim || time_of(u) < LONG || !is_slower(u, compiled, as_given, MUCH_FASTER)) return;
     cli_complain(CLI_DONE,
                  "%s: compiled: on: by the first part of the run the library's rates are faster "
                  "(compiled: auto, off)",
@@ -204,8 +217,7 @@ static cli_exit compile_for(const cli_arguments *a, user *u, const lw_compiled_d
         lw_compiled_destroy(*compiled);
         *compiled = NULL;
         if (on) return refuse(a, &error);
-        if (!slower)
-            cli_complain(CLI_DONE, "%s: compiled: auto: not compiled: %s", a->operand, error.text);
+        if (!slower) complain(a, &error);
         *u->options = as_given;
     }
     status = u->create(u, &error);

@@ -73,13 +73,15 @@ lw_status lwi_cache_open(const char *given, lwi_cache *cache, lw_error *error)
 
 // ------------------------------------------------------------------------------------------- finding
 
-static const char *const kinds[] = {
-    [LWI_CACHE_OBJECT] = ".so", [LWI_CACHE_GPU] = ".cubin", [LWI_CACHE_INDEX] = ".index"};
+static const char *const kinds[] = {[LWI_CACHE_OBJECT] = ".so",
+                                    [LWI_CACHE_GPU] = ".cubin",
+                                    [LWI_CACHE_INDEX] = ".index",
+                                    [LWI_CACHE_VERSION] = ".version"};
 
 static bool file_of(const lwi_cache *cache, const char *key, lwi_cache_kind kind,
                     char path[LWI_CACHE_PATH])
 {
-    char name[LWI_SHA256_SIZE + 8];
+    char name[LWI_SHA256_SIZE + 16];
     snprintf(name, sizeof name, "%s%s", key, kinds[kind]);
     return cache->path[0] && join(path, cache->path, name);
 }

@@ -13,8 +13,14 @@ typedef struct lwi_cache {
     char path[LWI_CACHE_PATH]; ///< "": there is none
 } lwi_cache;
 
-/** What a file contains: a shared object, code for a GPU, or the key of a shared object (index.h). */
-typedef enum lwi_cache_kind { LWI_CACHE_OBJECT, LWI_CACHE_GPU, LWI_CACHE_INDEX } lwi_cache_kind;
+/** What a file contains: a shared object, code for a GPU, the key of a shared object (index.h), the version of a compiler
+ *  (version.h). */
+typedef enum lwi_cache_kind {
+    LWI_CACHE_OBJECT,
+    LWI_CACHE_GPU,
+    LWI_CACHE_INDEX,
+    LWI_CACHE_VERSION
+} lwi_cache_kind;
 
 /** Finds or creates the folder.
  *  @param given  NULL: $XDG_CACHE_HOME/linkwork, else $HOME/.cache/linkwork

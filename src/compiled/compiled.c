@@ -267,16 +267,17 @@ static lw_status generate(const lw_model *model, const lwi_partition *partition,
     return LW_OK;
 }
 
-static lw_status make_plan(const lw_model *model, const lwi_partition *partition,
-                           const lw_compiled_desc *desc, plan *p, lw_compiled_info *info,
-                           lw_error *error)
+// Finds the model's shared object by the index.
+static lw_status search(const lw_model *model, const lwi_partition *partition,
+                        const lw_compiled_desc *desc, plan *p, lw_compiled_info *info,
+                        lw_error *error)
 {
     const double began = lwi_clock();
     if (model->open) return lwi_fail(error, LW_ERR_MODEL, "%s", model->open);
-    TRY(lwi_compiler_find(desc->compiler, &p->compiler, error));
+    TRY(lwi_cache_open(desc->cache, &p->cache, error));
+    TRY(lwi_compiler_find(desc->compiler, &p->cache, &p->compiler, error));
     p->compiler.interrupt = desc->interrupt;
     p->compiler.interrupt_user = desc->interrupt_user;
-    TRY(lwi_cache_open(desc->cache, &p->cache, error));
     TRY(choose_lanes(desc, &p->all, error));
     *info = (lw_compiled_info){.nq = model->tree_nq,
                                .nv = model->tree_nv,
@@ -290,6 +291,17 @@ static lw_status make_plan(const lw_model *model, const lwi_partition *partition
     p->indexed = lwi_index_key(&entry, &p->compiler, p->entry);
     info->found = p->indexed && lwi_index_find(&p->cache, p->entry, p->key, &info->letters) &&
                   lwi_cache_find(&p->cache, p->key, p->path);
+    info->generating = lwi_clock() - began;
+    return LW_OK;
+}
+
+// Generates its text, too, where the index has none.
+static lw_status make_plan(const lw_model *model, const lwi_partition *partition,
+                           const lw_compiled_desc *desc, plan *p, lw_compiled_info *info,
+                           lw_error *error)
+{
+    const double began = lwi_clock();
+    TRY(search(model, partition, desc, p, info, error));
     if (!info->found) TRY(generate(model, partition, desc, p, info, error));
     info->generating = lwi_clock() - began;
     return LW_OK;
@@ -450,6 +462,18 @@ lw_status lw_compiled_predict(const lw_model *model, const lw_compiled_desc *des
     if (!found.found) found.compiling = predict(&p);
     lwi_codegen_free_sources(&p.all.generated);
     if (status != LW_OK) return status;
+    *info = found;
+    return LW_OK;
+}
+
+lw_status lw_compiled_search(const lw_model *model, const lw_compiled_desc *desc,
+                             lw_compiled_info *info, lw_error *error)
+{
+    LWI_OPTIONAL_DESC(lw_compiled_desc, desc, error);
+    if (!model || !info) return lwi_fail(error, LW_ERR_ARGUMENT, "model or result is missing");
+    plan p = {0};
+    lw_compiled_info found = {0};
+    TRY(search(model, NULL, desc, &p, &found, error));
     *info = found;
     return LW_OK;
 }

@@ -2,6 +2,7 @@
 #define _XOPEN_SOURCE 700
 #include "compiled/compiler.h"
 #include "codegen/sources.h"
+#include "compiled/version.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -134,31 +135,36 @@ static bool divide(lwi_compiler *c, const char *command)
 }
 
 // 0 or the reason.
-static int try_command(lwi_compiler *c, const char *command)
+static int try_command(lwi_compiler *c, const lwi_cache *cache, const char *command)
 {
-    char *arguments[LWI_COMPILER_WORDS + 2];
+    char *arguments[LWI_COMPILER_WORDS + 2], key[LWI_SHA256_SIZE];
     if (!divide(c, command)) return EINVAL;
+    const bool keyed = cache && c->nword == 1 && lwi_version_key(c->word[0], key);
+    if (keyed && lwi_version_find(cache, key, c->version, sizeof c->version)) return 0;
     for (int i = 0; i < c->nword; i++) arguments[i] = c->word[i];
     arguments[c->nword] = (char[]){"--version"};
     arguments[c->nword + 1] = NULL;
-    return ask_version(arguments, c->version, sizeof c->version);
+    const int reason = ask_version(arguments, c->version, sizeof c->version);
+    if (!reason && keyed) lwi_version_write(cache, key, c->version);
+    return reason;
 }
 
-lw_status lwi_compiler_find(const char *given, lwi_compiler *c, lw_error *error)
+lw_status lwi_compiler_find(const char *given, const lwi_cache *cache, lwi_compiler *c,
+                            lw_error *error)
 {
     static const char *const common[] = {"cc", "gcc", "clang"};
     const char *variable = getenv("CC"), *who = "the compiler";
     if (!given && variable && *variable) given = variable, who = "the compiler of CC";
     c->interrupt = NULL, c->interrupt_user = NULL;
     if (given) {
-        const int reason = try_command(c, given);
+        const int reason = try_command(c, cache, given);
         if (!reason) return LW_OK;
         return lwi_fail(error, LW_ERR_UNSUPPORTED, "%s, '%.200s', cannot be called: %s", who, given,
                         reason == EINVAL ? "expected a command of one to 16 words"
                                          : strerror(reason));
     }
     for (int i = 0; i < LWI_COUNT(common); i++)
-        if (try_command(c, common[i]) == 0) return LW_OK;
+        if (try_command(c, cache, common[i]) == 0) return LW_OK;
     return lwi_fail(error, LW_ERR_UNSUPPORTED,
                     "no C compiler: expected CC to name one, or one of cc, gcc, clang");
 }

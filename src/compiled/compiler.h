@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "base/sha256.h"
+#include "compiled/cache.h"
 
 enum { LWI_COMPILER_WORDS = 16 };
 
@@ -20,8 +21,10 @@ typedef struct lwi_compiler {
 extern const char lwi_compiler_flags[];
 
 /** @param given  NULL: $CC, else the first of cc, gcc, clang that can be called
+ *  @param cache  of versions: a compiler that is there, and has not changed, is not called; NULL: it is called
  *  @return LW_ERR_UNSUPPORTED: there is none; the message has the command and the reason */
-lw_status lwi_compiler_find(const char *given, lwi_compiler *compiler, lw_error *error);
+lw_status lwi_compiler_find(const char *given, const lwi_cache *cache, lwi_compiler *compiler,
+                            lw_error *error);
 /** Adds all to a key on which its results depend besides the sources: command, version, flags, processor. */
 void lwi_compiler_add(const lwi_compiler *compiler, lwi_sha256 *hash);
 /** Compiles sources (paths, NULL at the end) to the shared object `object`; `log` is a file for messages.

@@ -43,8 +43,8 @@ static lw_status cpu_open(lwi_device *d, const lw_device_batch_desc *desc, const
     processor *p = d->own = lwi_allocate(&d->allocator, sizeof *p);
     if (!p) return lwi_fail(error, LW_ERR_MEMORY, "device cpu: no memory");
     memset(p, 0, sizeof *p);
-    TRY(lwi_compiler_find(desc->compiler, &compiler, error));
     TRY(lwi_cache_open(desc->cache, &cache, error));
+    TRY(lwi_compiler_find(desc->compiler, &cache, &compiler, error));
     lwi_sha256_begin(&hash);
     lwi_sha256_add(&hash, source, strlen(source) + 1);
     lwi_compiler_add(&compiler, &hash);

@@ -25,7 +25,7 @@ static void find(lwi_compiler *c)
 {
     lw_error error = {0};
     memset(c, 0xa5, sizeof *c);
-    const lw_status status = lwi_compiler_find(NULL, c, &error);
+    const lw_status status = lwi_compiler_find(NULL, NULL, c, &error);
     if (status == LW_ERR_UNSUPPORTED) {
         print_message("%s\n", error.text);
         skip();

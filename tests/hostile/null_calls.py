@@ -21,7 +21,7 @@ OPTIONAL = {
     "lw_kinematics_create": "independent", "lw_kinematics_set": "v", "lw_kinematics_reach": "desc gaps report",
     "lw_inverse_create": "desc", "lw_inverse_solve": "solution", "lw_inverse_motion": "solution",
     "lw_inverse_row": "solution", "lw_inverse_state": "q v vdot", "lw_model_actuate": "actuators", "lw_modes_shape": "re im", "lw_modes_coordinates": "re im", "lw_modes_states": "re im", "lw_modes_motion": "desc", "lw_batch_writer_create": "path", "lw_sweep_writer_create": "path",
-    "lw_compiled_create": "desc", "lw_compiled_predict": "desc", "lw_compiled_forward_dynamics": "tau",
+    "lw_compiled_create": "desc", "lw_compiled_predict": "desc", "lw_compiled_search": "desc", "lw_compiled_forward_dynamics": "tau",
     "lw_compiled_forward_dynamics_many": "tau failed", "lw_compiled_rates": "x inputs xdot",
     "lw_compiled_rates_many": "x inputs xdot failed", "lw_compiled_project_many": "failed",
     "lw_compiled_forward_dynamics_derivatives": "x tau inputs",
