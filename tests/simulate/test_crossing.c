@@ -262,7 +262,7 @@ static void every_integrator_goes_straight_on(void **state)
 }
 
 // So fast that no step is short enough to be searched for positions, as where equal steps diverge: no shorter one is asked for, and the
-// run goes on, or ends with the reason of its state.
+// run continues, or ends with the reason of its state.
 static void motions_beyond_any_step_are_no_internal_error(void **state)
 {
     (void)state;
