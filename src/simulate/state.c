@@ -260,6 +260,7 @@ lw_status lw_sim_set_motion(lw_sim *sim, const lw_observation *o)
     if (!sim) return LW_ERR_ARGUMENT;
     if (!o || o->level < LW_OBSERVE_TWIST)
         return lwi_fail(&sim->error, LW_ERR_ARGUMENT, "a motion with velocities is missing");
+    sim->placed = false; // the snapshot is no longer that of the state
     TRY(take_motion(sim, o));
     TRY(check_residuals(sim));
     TRY(lwi_sim_begin(sim));
