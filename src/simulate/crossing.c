@@ -589,7 +589,8 @@ static double clearance(const lw_sim *sim, const lwi_crossing_piece *piece, doub
     double smallest = INFINITY;
     for (int i = 0; i < rule->stages; i++) {
         const double s = from + rule->c[i] * (to - from);
-        if (c->started) smallest = fmin(smallest, fabs(piece->t + s * piece->h - c->begin));
+        if (lwi_crossing_from_start(c))
+            smallest = fmin(smallest, fabs(piece->t + s * piece->h - c->begin));
         for (int k = 0; k < c->best.npassed; k++)
             smallest = fmin(smallest, fabs(piece->t + s * piece->h - c->best.passed[k]));
     }
@@ -671,7 +672,8 @@ bool lwi_sim_place_on_path(lw_sim *sim, double t)
 bool lwi_sim_place_near(lw_sim *sim, double t)
 {
     const lwi_crossing *c = &sim->crossing;
-    const double h = c->end - c->begin, largest = c->started ? MAX_ASIDE_OF_START : MAX_ASIDE;
+    const double h = c->end - c->begin;
+    const double largest = lwi_crossing_from_start(c) ? MAX_ASIDE_OF_START : MAX_ASIDE;
     double aside = 0;
     while (!lwi_sim_place_on_path(sim, fmin(t + aside, c->end))) {
         aside = fmax(3 * aside, MIN_ASIDE * h);

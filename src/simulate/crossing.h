@@ -32,6 +32,11 @@
 #define LWI_CROSSING_APART 0.1
 enum { LWI_CROSSING_PIECES = 64, LWI_CROSSING_SAMPLES = 11 };
 
+/** Whether the path that the state follows is that away from the start, not one of a later step across. */
+static inline bool lwi_crossing_from_start(const lwi_crossing *c)
+{
+    return c->started && c->begin == c->start.t;
+}
 /** The largest sine of the run. */
 double lwi_crossing_typical(const lw_sim *sim);
 /** At the first state x, next to a position: the largest sine is that of motions along its velocities, at a

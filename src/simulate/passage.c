@@ -18,7 +18,7 @@
 // nodes of Gauss's rules on that step, which keep away from positions: the polynomial through the outer ones, if it
 // meets the inner ones, or through all.  Else its reactions are those solved for.  So are they where loads must be held
 // by bars in a line: these forces grow as 1/s, and no polynomial describes them.
-#include "simulate/simulation.h"
+#include "simulate/crossing.h"
 
 #include "base/assert.h"
 
@@ -71,8 +71,7 @@ void lwi_sim_release_passage(lw_sim *sim)
 // Whether the state follows a step across at time t, rather than the path away from the start.
 static bool is_across(const lwi_crossing *c, double t)
 {
-    const bool from_start = c->started && c->begin == c->start.t;
-    return c->active && !from_start && t < c->end;
+    return c->active && !lwi_crossing_from_start(c) && t < c->end;
 }
 
 // The sine on the step across that the state follows, interpolated between its nodes, and its rate; false: it follows none,

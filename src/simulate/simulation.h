@@ -234,7 +234,7 @@ typedef struct lwi_crossing {
     lwi_snapshot start;           ///< singular; without memory before the first one
     lwi_snapshot direction;       ///< the same with velocities along the branch
     bool from_rest;               ///< these are accelerations
-    bool started;                 ///< the path begins at `start`
+    bool started;                 ///< the run began at `start`, and its first path too
     const lwi_snapshot *first;    ///< the motion at which paths begin; NULL: `at`
     int start_edge;               ///< with the smallest pivot
     double start_pivot;           ///< that
