@@ -230,7 +230,7 @@ static lw_model *hub_with_arms(bool driven)
     return lwt_model(b);
 }
 
-// All rates of speeds, and speeds beside the drive, are zero but for round-off, which is no error.
+// All rates of speeds, and speeds relative to the drive, are zero except for round-off, which is no error.
 static void round_off_alone_is_no_reason(void **state)
 {
     (void)state;

@@ -394,7 +394,7 @@ static void set_tree_keeps_turns(void **state)
 }
 
 // The first step after joints were set takes the bodies placed by them, not those of a motion that was refused since.
-static void a_motion_refused_is_not_looked_at(void **state)
+static void a_refused_motion_is_no_sample(void **state)
 {
     (void)state;
     lw_model *model = cut_slider_crank();
@@ -429,7 +429,7 @@ int main(void)
         cmocka_unit_test(set_joints_moves_the_tree),
         cmocka_unit_test(set_tree_moves_bases_too),
         cmocka_unit_test(set_tree_keeps_turns),
-        cmocka_unit_test(a_motion_refused_is_not_looked_at),
+        cmocka_unit_test(a_refused_motion_is_no_sample),
         cmocka_unit_test(set_joints_checks_loops),
         cmocka_unit_test(set_joints_checks_couplings),
         cmocka_unit_test(set_state_checks_loops),
