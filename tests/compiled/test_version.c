@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -82,7 +83,7 @@ static void a_changed_compiler_is_called_again(void **unused)
     lwi_version_write(&p.cache, key, "kept 1.0");
     expect_version(&p, true);
     assert_int_equal(0, stat(p.program, &about));
-    usleep(20000); // longer than the clock of files
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL); // longer than the clock of files
     copy("/bin/true", p.program);
     assert_int_equal(
         0, utimensat(AT_FDCWD, p.program, (struct timespec[]){about.st_atim, about.st_mtim}, 0));
