@@ -41,7 +41,7 @@ joints:
   hinge: {type: revolute, between: [ground, bob], at: [0, 0, 0], axis: [0, 1, 0], effort: {q0: push}}
 simulation: {duration: 1, sample: 0.05, integrator: dopri54, rtol: 1e-8, atol: 1e-8}
 """
-# hangs, and swings without singular positions
+# swings below its feet, without singular positions
 ROW = """linkwork: 1
 gravity: [0, -9.81, 0]
 generate: {n_four_bar: {n: 10, q: [3, 0, 0], qd: [1, 0, 0]}}
