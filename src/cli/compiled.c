@@ -36,11 +36,11 @@ static double run_time(lw_sim *sim, double duration)
     const double began = stopwatch();
     double t = 1e-4 * duration, passed = 0, taken = 0, rate = 0;
     while (lw_sim_step(sim, t) == LW_OK) {
-        const double in_all = stopwatch() - began;
-        rate = (in_all - taken) / (t - passed);
-        if (in_all > TRIAL || t > TRIAL_PART * duration) break;
+        const double in_all = stopwatch() - began, now = lw_sim_time(sim);
+        if (now > passed) rate = (in_all - taken) / (now - passed); // an event may end a part early
+        if (in_all > TRIAL || t >= TRIAL_PART * duration) break;
         taken = in_all;
-        passed = t;
+        passed = now;
         t *= 2;
     }
     return rate * duration;
