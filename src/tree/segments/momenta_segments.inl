@@ -17,18 +17,20 @@ static void VARIANT(segment_momenta)(segment_positions of, int half, int from, i
     VARIANT(clear)(&M);
     VARIANT(fetch)(&of.segment->art, half, &M);
     for (int i = 0, l = half; i < 3; i++) h[i] = AT(of.segment->art.h[i]);
+    segment_positions at = at_position(of, from + 1, half);
     for (int j = from; j >= to; j--) {
-        const int n = block_of(of, j, half), l = lane_of(of, j, half), kl = l;
-        const lwi_k_screw *k = &of.screw[n];
-        const lwi_k_pose *pose = &of.pose[n];
+        previous_position(&at);
+        const int l = 0, kl = 0;
+        const lwi_k_screw *k = at.screw;
+        const lwi_k_pose *pose = at.pose;
         real diff[4];
-        VARIANT(add_still)(&of.body[n], kl, &M, h);
-        VARIANT(reduce_momentum)(pose, &of.pivot[n], l, &M);
+        VARIANT(add_still)(at.body, kl, &M, h);
+        VARIANT(reduce_momentum)(pose, at.pivot, l, &M);
         VARIANT(differences)(&M, diff);
 #define PASS(shape)                                                                                \
     VARIANT(pass_hinge)(k, kl, pose, l, shape, diff, &M);                                          \
     VARIANT(pass_first_moment)(k, kl, pose, l, shape, h);
-        OF_SHAPE(of.shape[j], PASS)
+        OF_SHAPE(*at.shape, PASS)
 #undef PASS
     }
     VARIANT(park)(&of.segment->art, half, &M, true);
@@ -55,7 +57,7 @@ static void VARIANT(momenta_elimination)(const lwi_kernel_plan *plan, const lwi_
 static mask VARIANT(segment_speeds)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
                                     const lwi_k_state *state, int half)
 {
-    const segment_positions of = positions_of(plan, stage, state);
+    segment_positions of = positions_of(plan, stage, state), at = at_position(of, 0, half);
     real V[6], f[6], g[3];
     mask valid = ~NAME(bits)(ZERO);
     for (int i = 0, l = half; i < 6; i++) {
@@ -63,19 +65,19 @@ static mask VARIANT(segment_speeds)(const lwi_kernel_plan *plan, const lwi_k_sta
         f[i] = AT(of.segment->f[i]);
     }
     for (int i = 0, l = half; i < 3; i++) g[i] = AT(of.segment->g[i]);
-    for (int j = 0; j < of.length; j++) {
-        const int n = block_of(of, j, half), l = lane_of(of, j, half), kl = l;
-        const lwi_k_screw *k = &of.screw[n];
-        const lwi_k_pivot *pivot = &of.pivot[n];
-        lwi_k_motion *motion = &of.motion[n];
+    for (int j = 0; j < of.length; j++, next_position(&at)) {
+        const int l = 0, kl = 0;
+        const lwi_k_screw *k = at.screw;
+        const lwi_k_pivot *pivot = at.pivot;
+        lwi_k_motion *motion = at.motion;
         const real Di = AT(pivot->Di);
         valid &= VARIANT(well_posed)(Di, AT(pivot->diagonal));
-        const real y = AT(pivot->y) - VARIANT(diagonal_of_tip)(&of.row[n], l, f) * Di;
-#define SPEED(shape) VARIANT(hinge_speed)(k, kl, &of.pose[n], pivot, motion, l, y, shape, V, g);
-        OF_SHAPE(of.shape[j], SPEED)
+        const real y = AT(pivot->y) - VARIANT(diagonal_of_tip)(at.row, l, f) * Di;
+#define SPEED(shape) VARIANT(hinge_speed)(k, kl, at.pose, pivot, motion, l, y, shape, V, g);
+        OF_SHAPE(*at.shape, SPEED)
 #undef SPEED
         for (int i = 0; i < 6; i++) AT(motion->A[i]) = V[i];
-        for (int i = 0; i < 3; i++) AT(of.momentum[n].g[i]) = g[i];
+        for (int i = 0; i < 3; i++) AT(at.momentum->g[i]) = g[i];
     }
     return valid;
 }
@@ -95,17 +97,19 @@ static void VARIANT(segment_rates)(const lwi_kernel_plan *plan, const lwi_k_stag
                                    const lwi_k_state *state, int half)
 {
     const segment_positions of = positions_of(plan, stage, state);
+    segment_positions at = at_position(of, of.length, half);
     real x[6], h[3];
     for (int i = 0, l = half; i < 6; i++) x[i] = AT(of.segment->f[i]);
     for (int i = 0, l = half; i < 3; i++) h[i] = AT(of.segment->h[i]);
     for (int j = of.length - 1; j >= 0; j--) {
-        const int n = block_of(of, j, half), l = lane_of(of, j, half), kl = l;
-        const lwi_k_body *body = &of.body[n];
-        const lwi_k_screw *k = &of.screw[n];
-        const lwi_k_pose *pose = &of.pose[n];
-        lwi_k_momentum *keep = &of.momentum[n];
+        previous_position(&at);
+        const int l = 0, kl = 0;
+        const lwi_k_body *body = at.body;
+        const lwi_k_screw *k = at.screw;
+        const lwi_k_pose *pose = at.pose;
+        lwi_k_momentum *keep = at.momentum;
         real V[6];
-        for (int i = 0; i < 6; i++) V[i] = AT(of.motion[n].A[i]);
+        for (int i = 0; i < 6; i++) V[i] = AT(at.motion->A[i]);
         for (int i = 0; i < 3; i++) h[i] += K(body->first_moment[i]);
         VARIANT(add_momentum)(body, kl, V, x);
         x[5] = AT(pose->v);
@@ -114,7 +118,7 @@ static void VARIANT(segment_rates)(const lwi_kernel_plan *plan, const lwi_k_stag
 #define PASS(shape)                                                                                \
     VARIANT(pass_wrench)(k, kl, pose, l, K(k->shift), shape, x);                                   \
     VARIANT(pass_first_moment)(k, kl, pose, l, shape, h);
-        OF_SHAPE(of.shape[j], PASS)
+        OF_SHAPE(*at.shape, PASS)
 #undef PASS
     }
 }

@@ -1,10 +1,12 @@
 // positions.inl -- the arrays of a branch in segments, by the position of its bodies.
 //
 // A sweep over segments copies the pointers first: the compiler must assume that a store to a block changes those in the
-// plan and the state, and would read them again at every body.
+// plan and the state, and would read them again at every body.  They are displaced to the first lane of the position, so
+// that lane 0 of an entry is that lane: sweeps then need no index, and one addition for each array.
 
 typedef struct segment_positions {
     int segments, length;
+    int lane; // first lane of the position in its blocks
     const int8_t *shape;
     const lwi_k_body *body;
     const lwi_k_screw *screw;
@@ -18,31 +20,68 @@ typedef struct segment_positions {
     lwi_k_segment *segment; // the only one
 } segment_positions;
 
+static INLINE void displace_position(segment_positions *of, int blocks, int lanes)
+{
+#define DISPLACE(array)                                                                            \
+    of->array = (void *)((double *)(uintptr_t)of->array +                                          \
+                         (ptrdiff_t)(sizeof *of->array / sizeof(double)) * blocks + lanes)
+    DISPLACE(body);
+    DISPLACE(screw);
+    DISPLACE(joint);
+    DISPLACE(pose);
+    DISPLACE(bias);
+    DISPLACE(pivot);
+    DISPLACE(row);
+    DISPLACE(motion);
+    DISPLACE(momentum);
+#undef DISPLACE
+    of->lane += lanes;
+}
+
+// Position 0 from the first lane on.
 static inline segment_positions positions_of(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
                                              const lwi_k_state *state)
 {
-    const int first = lwi_k_block(stage->slot);
-    return (segment_positions){.segments = stage->segments,
-                               .length = stage->length,
-                               .shape = stage->shape,
-                               .body = plan->body + first,
-                               .screw = plan->screw + first,
-                               .joint = state->joint + first,
-                               .pose = state->pose + first,
-                               .bias = state->bias + first,
-                               .pivot = state->pivot + first,
-                               .row = state->row + first,
-                               .motion = state->motion + first,
-                               .momentum = state->momentum + first,
-                               .segment = state->segment + stage->segment};
+    segment_positions of = {.segments = stage->segments,
+                            .length = stage->length,
+                            .shape = stage->shape,
+                            .body = plan->body,
+                            .screw = plan->screw,
+                            .joint = state->joint,
+                            .pose = state->pose,
+                            .bias = state->bias,
+                            .pivot = state->pivot,
+                            .row = state->row,
+                            .motion = state->motion,
+                            .momentum = state->momentum,
+                            .segment = state->segment + stage->segment};
+    displace_position(&of, lwi_k_block(stage->slot), 0);
+    return of;
 }
 
-// Where position j of the segments from lane `half` on is: of four segments two positions fill a block.
-static inline int block_of(segment_positions of, int j, int half)
+// Position j from lane `half` on; `of` is position 0.
+static INLINE segment_positions at_position(segment_positions of, int j, int half)
 {
-    return lwi_k_block(of.segments * j + half);
+    const int slot = of.segments * j + half;
+    of.shape += j;
+    displace_position(&of, lwi_k_block(slot), lwi_k_lane(slot));
+    return of;
 }
-static inline int lane_of(segment_positions of, int j, int half)
+
+// From a position to the next or the previous one: of four segments two positions fill a block.
+static INLINE void next_position(segment_positions *of)
 {
-    return lwi_k_lane(of.segments * j + half);
+    of->shape++;
+    if (of->lane + of->segments < LWI_LANES)
+        displace_position(of, 0, of->segments);
+    else
+        displace_position(of, 1, of->segments - LWI_LANES);
+}
+static INLINE void previous_position(segment_positions *of)
+{
+    of->shape--;
+    if (of->lane >= of->segments)
+        displace_position(of, 0, -of->segments);
+    else
+        displace_position(of, -1, LWI_LANES - of->segments);
 }

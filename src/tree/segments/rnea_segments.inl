@@ -9,11 +9,10 @@
 // Two sweeps outward, of the own part and, after the joins, of the motions, and two inward.  Sums over segments depend on
 // the topology only.  Input, output: as rnea.inl.  Cost: O(n / lanes), a join of some 40 multiplications for each segment.
 
-// Positions j of the segments from lane `half` on.
-#define EVERY_POSITION(j)                                                                          \
-    const int n = block_of(of, j, half), l = lane_of(of, j, half), kl = l;                         \
-    const lwi_k_screw *k = &of.screw[n];                                                           \
-    const lwi_k_pose *pose = &of.pose[n]
+#define CONSTANTS_AND_POSE                                                                         \
+    const int l = 0, kl = 0;                                                                       \
+    const lwi_k_screw *k = at.screw;                                                               \
+    const lwi_k_pose *pose = at.pose
 
 // Without the realignment of the first body, which is part of the base.
 static INLINE void VARIANT(segment_hinge)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
@@ -30,27 +29,28 @@ static void VARIANT(segment_own_motion)(const lwi_kernel_plan *plan, const lwi_k
                                         const lwi_k_state *state, int half)
 {
     const segment_positions of = positions_of(plan, stage, state);
-    struct VARIANT(moving) at;
+    struct VARIANT(moving) body;
     real p[3] = {ZERO, ZERO, ZERO};
     for (int i = 0, l = half; i < 3; i++) {
-        at.w[i] = AT(of.segment->w[i]);
-        at.A[i] = at.A[3 + i] = ZERO;
+        body.w[i] = AT(of.segment->w[i]);
+        body.A[i] = body.A[3 + i] = ZERO;
     }
-    for (int j = 0; j < of.length; j++) {
-        EVERY_POSITION(j);
+    segment_positions at = at_position(of, 0, half);
+    for (int j = 0; j < of.length; j++, next_position(&at)) {
+        CONSTANTS_AND_POSE;
         const VARIANT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
 #define OWN(shape)                                                                                 \
-    VARIANT(segment_hinge)(k, kl, pose, l, shape, &at);                                            \
+    VARIANT(segment_hinge)(k, kl, pose, l, shape, &body);                                          \
     VARIANT(to_hinge)(k, kl, theta, shape, p);                                                     \
     if ((shape)&LWI_K_APART) {                                                                     \
         MORE(p[0], K(k->a), theta.c);                                                              \
         LESS(p[1], K(k->a), theta.s);                                                              \
     }                                                                                              \
     if ((shape)&LWI_K_ALONG) p[2] += K(k->shift);
-        OF_SHAPE(of.shape[j], OWN)
+        OF_SHAPE(*at.shape, OWN)
 #undef OWN
     }
-    for (int i = 0, l = half; i < 6; i++) AT(of.segment->e[i]) = at.A[i];
+    for (int i = 0, l = half; i < 6; i++) AT(of.segment->e[i]) = body.A[i];
     for (int i = 0, l = half; i < 3; i++) AT(of.segment->L[i]) = p[i];
 }
 
@@ -58,16 +58,17 @@ static void VARIANT(segment_motion)(const lwi_kernel_plan *plan, const lwi_k_sta
                                     const lwi_k_state *state, int half)
 {
     const segment_positions of = positions_of(plan, stage, state);
-    struct VARIANT(moving) at;
-    for (int i = 0, l = half; i < 3; i++) at.w[i] = AT(of.segment->w[i]);
-    for (int i = 0, l = half; i < 6; i++) at.A[i] = AT(of.segment->A[i]);
-    for (int j = 0; j < of.length; j++) {
-        EVERY_POSITION(j);
-#define MOVES(shape) VARIANT(segment_hinge)(k, kl, pose, l, shape, &at);
-        OF_SHAPE(of.shape[j], MOVES)
+    struct VARIANT(moving) body;
+    for (int i = 0, l = half; i < 3; i++) body.w[i] = AT(of.segment->w[i]);
+    for (int i = 0, l = half; i < 6; i++) body.A[i] = AT(of.segment->A[i]);
+    segment_positions at = at_position(of, 0, half);
+    for (int j = 0; j < of.length; j++, next_position(&at)) {
+        CONSTANTS_AND_POSE;
+#define MOVES(shape) VARIANT(segment_hinge)(k, kl, pose, l, shape, &body);
+        OF_SHAPE(*at.shape, MOVES)
 #undef MOVES
-        for (int i = 0; i < 3; i++) AT(of.bias[n].w[i]) = at.w[i];
-        for (int i = 0; i < 6; i++) AT(of.motion[n].A[i]) = at.A[i];
+        for (int i = 0; i < 3; i++) AT(at.bias->w[i]) = body.w[i];
+        for (int i = 0; i < 6; i++) AT(at.motion->A[i]) = body.A[i];
     }
 }
 
@@ -76,13 +77,15 @@ static INLINE void VARIANT(segment_sum)(const lwi_kernel_plan *plan, const lwi_k
                                         const lwi_k_state *state, int half, bool efforts, real F[6])
 {
     const segment_positions of = positions_of(plan, stage, state);
+    segment_positions at = at_position(of, of.length, half);
     for (int j = of.length - 1; j >= 0; j--) {
-        EVERY_POSITION(j);
-        for (int i = 0; i < 6; i++) F[i] += AT(of.bias[n].p[i]);
-        if (efforts) AT(of.motion[n].vdot) = F[5];
+        previous_position(&at);
+        CONSTANTS_AND_POSE;
+        for (int i = 0; i < 6; i++) F[i] += AT(at.bias->p[i]);
+        if (efforts) AT(at.motion->vdot) = F[5];
         if (efforts && j == 0) return;
 #define PASS(shape) VARIANT(pass_wrench)(k, kl, pose, l, K(k->shift), shape, F);
-        OF_SHAPE(of.shape[j], PASS)
+        OF_SHAPE(*at.shape, PASS)
 #undef PASS
     }
 }
@@ -104,4 +107,4 @@ static void VARIANT(segment_efforts)(const lwi_kernel_plan *plan, const lwi_k_st
     for (int i = 0, l = half; i < 6; i++) F[i] = AT(of.segment->f[i]);
     VARIANT(segment_sum)(plan, stage, state, half, true, F);
 }
-#undef EVERY_POSITION
+#undef CONSTANTS_AND_POSE

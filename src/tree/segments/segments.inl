@@ -36,14 +36,15 @@ static void VARIANT(prefix_part)(segment_positions of, int half, int from, int t
                                  real x[3], real y[3])
 {
     real a[3][3] = {{w[0], w[1], w[2]}, {x[0], x[1], x[2]}, {y[0], y[1], y[2]}};
-    for (int j = from; j < to; j++) {
-        const int n = block_of(of, j, half), l = lane_of(of, j, half), kl = l;
-        const lwi_k_screw *k = &of.screw[n];
-        const lwi_k_pose *pose = &of.pose[n];
+    segment_positions at = at_position(of, from, half);
+    for (int j = from; j < to; j++, next_position(&at)) {
+        const int l = 0, kl = 0;
+        const lwi_k_screw *k = at.screw;
+        const lwi_k_pose *pose = at.pose;
         const VARIANT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
 #define PREFIX(shape)                                                                              \
     for (int i = 0; i < 3; i++) VARIANT(to_hinge)(k, kl, theta, shape, a[i]);
-        OF_AXIS(of.shape[j], PREFIX)
+        OF_AXIS(*at.shape, PREFIX)
 #undef PREFIX
         a[0][2] += AT(pose->v);
     }
@@ -66,11 +67,9 @@ static mask VARIANT(prefix)(const lwi_kernel_plan *plan, const lwi_k_stage *stag
     EVERY_PART(of, from, to)
     {
         // without the recursion: sines are long, the processor overlaps those of several bodies
-        for (int j = from; j < to; j++) {
-            const int n = block_of(of, j, h), l = lane_of(of, j, h);
-            valid &= VARIANT(pose_screw)(&of.screw[n], l, &of.joint[n], &of.pose[n], true,
-                                         plan->forward, l);
-        }
+        segment_positions at = at_position(of, from, h);
+        for (int j = from; j < to; j++, next_position(&at))
+            valid &= VARIANT(pose_screw)(at.screw, 0, at.joint, at.pose, true, plan->forward, 0);
         VARIANT(prefix_part)(of, h, from, to, w[h / WIDTH], x[h / WIDTH], y[h / WIDTH]);
     }
     for (int l = 0; l < of.segments; l += WIDTH) {
@@ -86,23 +85,24 @@ static mask VARIANT(prefix)(const lwi_kernel_plan *plan, const lwi_k_stage *stag
     return valid;
 }
 
-static void VARIANT(velocities_part)(segment_positions of, int half, int from, int to, real at[3])
+static void VARIANT(velocities_part)(segment_positions of, int half, int from, int to, real last[3])
 {
-    real w[3] = {at[0], at[1], at[2]};
-    for (int j = from; j < to; j++) {
-        const int n = block_of(of, j, half), l = lane_of(of, j, half), kl = l;
-        const lwi_k_screw *k = &of.screw[n];
-        const lwi_k_pose *pose = &of.pose[n];
+    real w[3] = {last[0], last[1], last[2]};
+    segment_positions at = at_position(of, from, half);
+    for (int j = from; j < to; j++, next_position(&at)) {
+        const int l = 0, kl = 0;
+        const lwi_k_screw *k = at.screw;
+        const lwi_k_pose *pose = at.pose;
         const VARIANT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
 #define SPIN(shape) VARIANT(to_hinge)(k, kl, theta, shape, w);
-        OF_AXIS(of.shape[j], SPIN)
+        OF_AXIS(*at.shape, SPIN)
 #undef SPIN
         w[2] += AT(pose->v);
-        for (int i = 0; i < 3; i++) AT(of.bias[n].w[i]) = w[i];
-        VARIANT(bias_wrench)(&of.body[n], l, &of.bias[n], l);
-        VARIANT(bias_screw)(k, kl, pose, true, &of.bias[n], l);
+        for (int i = 0; i < 3; i++) AT(at.bias->w[i]) = w[i];
+        VARIANT(bias_wrench)(at.body, l, at.bias, l);
+        VARIANT(bias_screw)(k, kl, pose, true, at.bias, l);
     }
-    for (int i = 0; i < 3; i++) at[i] = w[i];
+    for (int i = 0; i < 3; i++) last[i] = w[i];
 }
 
 static void VARIANT(segment_velocities)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
@@ -122,10 +122,12 @@ static void VARIANT(segment_inward)(segment_positions of, int half, int from, in
     ART M;
     VARIANT(clear)(&M);
     VARIANT(fetch)(&of.segment->art, half, &M);
+    segment_positions at = at_position(of, from + 1, half);
     for (int j = from; j >= to; j--) {
-        const int n = block_of(of, j, half), l = lane_of(of, j, half);
+        previous_position(&at);
+        const int l = 0;
         VARIANT(hinge_inward)
-        (&of.body[n], &of.screw[n], l, &of.pose[n], &of.bias[n], &of.pivot[n], l, of.shape[j], &M);
+        (at.body, at.screw, l, at.pose, at.bias, at.pivot, l, *at.shape, &M);
     }
     VARIANT(park)(&of.segment->art, half, &M, true);
 }
@@ -172,12 +174,14 @@ static INLINE void VARIANT(columns)(segment_positions of, int half, int first, i
         e[i] = AT(of.segment->e[first + i]);
         for (int j = 0; j < 6; j++) T[i][j] = AT(of.segment->T[6 * j + first + i]);
     }
+    segment_positions at = at_position(of, from + 1, half);
     for (int j = from; j >= to; j--) {
-        const int n = block_of(of, j, half), l = lane_of(of, j, half), kl = l;
-        const lwi_k_pose *pose = &of.pose[n];
-        const lwi_k_bias *bias = &of.bias[n];
-        const lwi_k_pivot *pivot = &of.pivot[n];
-        const lwi_k_screw *k = &of.screw[n];
+        previous_position(&at);
+        const int l = 0, kl = 0;
+        const lwi_k_pose *pose = at.pose;
+        const lwi_k_bias *bias = at.bias;
+        const lwi_k_pivot *pivot = at.pivot;
+        const lwi_k_screw *k = at.screw;
         const real g0 = AT(pivot->g[0]), g1 = AT(pivot->g[1]), g2 = AT(pivot->g[2]),
                    g3 = AT(pivot->g[3]), g4 = AT(pivot->g[4]), yi = AT(pivot->y);
         const real b0 = AT(bias->b[0]), b1 = AT(bias->b[1]), b2 = AT(bias->b[2]),
@@ -185,7 +189,7 @@ static INLINE void VARIANT(columns)(segment_positions of, int half, int first, i
         for (int i = 0; i < N; i++) {
             real *x = T[i];
             const real t = x[5];
-            AT(of.row[n].t[first + i]) = t;
+            AT(at.row->t[first + i]) = t;
             LESS(x[0], g0, t);
             LESS(x[1], g1, t);
             LESS(x[2], g2, t);
@@ -198,7 +202,7 @@ static INLINE void VARIANT(columns)(segment_positions of, int half, int first, i
         }
 #define PASS(shape)                                                                                \
     for (int i = 0; i < N; i++) VARIANT(pass_column)(k, kl, pose, l, shape, T[i]);
-        OF_SHAPE(of.shape[j], PASS)
+        OF_SHAPE(*at.shape, PASS)
 #undef PASS
     }
     for (int i = 0, l = half; i < N; i++) {
@@ -215,11 +219,13 @@ static INLINE void VARIANT(compliance_rows)(segment_positions of, int half, int 
     lwi_lanes *sum = of.segment->L + start;
     real L[21];
     for (int e = 0, l = half; e < count; e++) L[e] = AT(sum[e]);
+    segment_positions at = at_position(of, from + 1, half);
     for (int j = from; j >= to; j--) {
-        const int n = block_of(of, j, half), l = lane_of(of, j, half);
-        const real Di = AT(of.pivot[n].Di);
+        previous_position(&at);
+        const int l = 0;
+        const real Di = AT(at.pivot->Di);
         real t[6];
-        for (int i = 0; i < end; i++) t[i] = AT(of.row[n].t[i]);
+        for (int i = 0; i < end; i++) t[i] = AT(at.row->t[i]);
         for (int i = first, e = 0; i < end; i++) {
             const real s = t[i] * Di;
             for (int c = 0; c <= i; c++, e++) MORE(L[e], s, t[c]);
@@ -278,26 +284,27 @@ static INLINE real VARIANT(diagonal_of_tip)(const lwi_k_row *row, int l, const r
 }
 
 // y - t.f / D, and A of the body.
-static mask VARIANT(outward_part)(segment_positions of, int half, int from, int to, real at[6],
+static mask VARIANT(outward_part)(segment_positions of, int half, int from, int to, real last[6],
                                   const real f[6])
 {
     real A[6];
     mask valid = ~NAME(bits)(ZERO);
-    for (int i = 0; i < 6; i++) A[i] = at[i];
-    for (int j = from; j < to; j++) {
-        const int n = block_of(of, j, half), l = lane_of(of, j, half), kl = l;
-        const lwi_k_screw *k = &of.screw[n];
-        const lwi_k_pivot *pivot = &of.pivot[n];
+    for (int i = 0; i < 6; i++) A[i] = last[i];
+    segment_positions at = at_position(of, from, half);
+    for (int j = from; j < to; j++, next_position(&at)) {
+        const int l = 0, kl = 0;
+        const lwi_k_screw *k = at.screw;
+        const lwi_k_pivot *pivot = at.pivot;
         const real Di = AT(pivot->Di);
         valid &= VARIANT(well_posed)(Di, AT(pivot->diagonal));
-        const real y = AT(pivot->y) - VARIANT(diagonal_of_tip)(&of.row[n], l, f) * Di;
+        const real y = AT(pivot->y) - VARIANT(diagonal_of_tip)(at.row, l, f) * Di;
 #define OUTWARD(shape)                                                                             \
     VARIANT(hinge_outward)                                                                         \
-    (k, kl, &of.pose[n], &of.bias[n], pivot, &of.motion[n], l, y, shape, A);
-        OF_SHAPE(of.shape[j], OUTWARD)
+    (k, kl, at.pose, at.bias, pivot, at.motion, l, y, shape, A);
+        OF_SHAPE(*at.shape, OUTWARD)
 #undef OUTWARD
     }
-    for (int i = 0; i < 6; i++) at[i] = A[i];
+    for (int i = 0; i < 6; i++) last[i] = A[i];
     return valid;
 }
 
@@ -315,9 +322,10 @@ static mask VARIANT(segment_outward)(const lwi_kernel_plan *plan, const lwi_k_st
     EVERY_PART(of, from, to)
     valid &= VARIANT(outward_part)(of, h, from, to, A[h / WIDTH], f[h / WIDTH]);
     // the next segment or branch reads A of the last body
-    for (int h = 0, j = of.length - 1; h < of.segments; h += WIDTH)
-        for (int i = 0, l = lane_of(of, j, h); i < 6; i++)
-            AT(of.motion[block_of(of, j, h)].A[i]) = A[h / WIDTH][i];
+    for (int h = 0; h < of.segments; h += WIDTH) {
+        const segment_positions at = at_position(of, of.length - 1, h);
+        for (int i = 0, l = 0; i < 6; i++) AT(at.motion->A[i]) = A[h / WIDTH][i];
+    }
     return valid;
 }
 #undef EVERY_PART
