@@ -194,40 +194,16 @@ static void gather_ball(lwi_k_ball_joint *joint, int l, const lwi_k_step *step, 
     }
 }
 
-// Bodies of the last segment of a straight branch; the others are full.
-static int last_segment(const lwi_k_stage *stage)
-{
-    return stage->end - stage->first - (stage->segments - 1) * stage->length;
-}
-
-// Copies numbers of a straight branch to blocks `stride` doubles apart; from NULL: zeros.
-static void put_segments(const lwi_k_stage *stage, double *rows, size_t stride, const double *from)
-{
-    const int length = stage->length, last = last_segment(stage), segments = stage->segments;
-    for (int j = 0; j < length; j++) {
-        const int slot = stage->slot + segments * j, count = segments - (j >= last);
-        double *to = rows + (size_t)lwi_k_block(slot) * stride + lwi_k_lane(slot);
-        int l = 0;
-        for (; from && l + 4 <= count; l += 4) {
-            const double *x = from + l * length + j;
-            to[l] = x[0];
-            to[l + 1] = x[length];
-            to[l + 2] = x[2 * length];
-            to[l + 3] = x[3 * length];
-        }
-        for (; l < count; l++) to[l] = from ? from[l * length + j] : 0;
-    }
-}
-
 static void gather_segments(const lwi_kernel *kernel, const lwi_k_stage *stage, const double *q,
                             const double *v, const double *tau)
 {
+    const lwi_kernels *kernels = kernel->kernels;
     const lwi_k_step *first = &kernel->plan->step[stage->first];
     lwi_k_joint *joint = kernel->state.joint;
     const size_t stride = sizeof *joint / sizeof *q;
-    put_segments(stage, joint->q, stride, q + first->iq);
-    put_segments(stage, joint->v, stride, v + first->iv);
-    put_segments(stage, joint->tau, stride, tau ? tau + first->iv : NULL);
+    kernels->segments_in(stage, q + first->iq, joint->q, stride);
+    kernels->segments_in(stage, v + first->iv, joint->v, stride);
+    kernels->segments_in(stage, tau ? tau + first->iv : NULL, joint->tau, stride);
 }
 
 static void gather_steps(const lwi_kernel *kernel, int first, int end, const double *q,
@@ -287,28 +263,6 @@ static bool take_rows(double *out, const double *rows, size_t stride, int n)
            0;
 }
 
-// Adds zero for each finite number to `nothing`.
-static void scatter_segments(const lwi_kernel *kernel, const lwi_k_stage *stage,
-                             const double *screw, size_t stride, double *out, double *nothing)
-{
-    const int length = stage->length, last = last_segment(stage), segments = stage->segments;
-    double sum[4] = {0, 0, 0, 0};
-    out += kernel->plan->step[stage->first].iv;
-    for (int j = 0; j < length; j++, out++) {
-        const int slot = stage->slot + segments * j, count = segments - (j >= last);
-        const double *x = screw + (size_t)lwi_k_block(slot) * stride + lwi_k_lane(slot);
-        int l = 0;
-        for (double *to = out; l + 4 <= count; l += 4, to += 4 * length) {
-            to[0] = x[l], sum[0] += x[l] - x[l];
-            to[length] = x[l + 1], sum[1] += x[l + 1] - x[l + 1];
-            to[2 * length] = x[l + 2], sum[2] += x[l + 2] - x[l + 2];
-            to[3 * length] = x[l + 3], sum[3] += x[l + 3] - x[l + 3];
-        }
-        for (; l < count; l++) out[l * length] = x[l], sum[0] += x[l] - x[l];
-    }
-    *nothing += (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-
 static void scatter_steps(const lwi_kernel *kernel, int first, int end, const double *screw,
                           size_t screw_stride, const double *ball, size_t ball_stride, double *out,
                           double *total)
@@ -348,7 +302,8 @@ static bool scatter(const lwi_kernel *kernel, int section, const double *screw, 
     for (int i = of->first_stage; i < of->end_stage; i++) {
         const lwi_k_stage *stage = &plan->stage[i];
         if (stage->segments && stage->straight)
-            scatter_segments(kernel, stage, screw, screw_stride, out, &nothing);
+            nothing += kernel->kernels->segments_out(stage, screw, screw_stride,
+                                                     out + plan->step[stage->first].iv);
         else
             scatter_steps(kernel, stage->first, stage->end, screw, screw_stride, ball, ball_stride,
                           out, &nothing);

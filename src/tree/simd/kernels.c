@@ -87,6 +87,7 @@ static void park_branches(const lwi_kernel_plan *plan, const lwi_k_state *state,
 #endif
 
 #ifndef __cplusplus
+#include "tree/segments/segment_rows.inl"
 #include "tree/simd/rows.inl"
 #endif
 
@@ -469,6 +470,8 @@ const lwi_kernels TABLE(ISA) = {
     .from_rows = from_rows,
     .rows_in = rows_in,
     .rows_out = rows_out,
+    .segments_in = segments_in,
+    .segments_out = segments_out,
 #endif
     .sincos = sincos_block,
 };

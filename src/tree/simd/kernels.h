@@ -46,6 +46,12 @@ typedef struct lwi_kernels {
      *  @return the lanes in which all are finite */
     unsigned (*rows_out)(const lwi_kernel_plan *plan, const lwi_k_state *state, bool momenta,
                          double *rows);
+    /** Copies numbers of a straight branch in segments, one for each body, to an entry of its blocks, which are `stride`
+     *  doubles apart, and back.  rows: the entry in the first block of the state.  from NULL: zeros.
+     *  @return 0; no number if one of them is not finite */
+    void (*segments_in)(const lwi_k_stage *stage, const double *from, double *rows, size_t stride);
+    double (*segments_out)(const lwi_k_stage *stage, const double *rows, size_t stride,
+                           double *out);
     /** Sine and cosine of a block of angles [rad]. */
     void (*sincos)(const lwi_lanes angle, lwi_lanes sine, lwi_lanes cosine);
 } lwi_kernels;
