@@ -360,6 +360,7 @@ typedef struct increment {
     double size, energy;
     double lambda, residual; ///< norm of the multipliers before it, largest |phi| with them
     double open;             ///< largest |phi| of the rows that are left out
+    int open_row;            ///< and its row
 } increment;
 
 // Phi at the end of the step with the current multipliers, and their increments in s->lambda; `again`: by K at this end,
@@ -370,6 +371,7 @@ static lw_status iterate(phi_job *of, bool first, bool again, increment *found, 
     lwi_system *s = &d->system;
     const double unit = -2 / (of->h * of->h);
     double sum = 0, work = 0, all = 0, residual = 0, open = 0;
+    int open_row = 0;
     TRY(try_drift(of, first, error));
     find_phi(of);
     if (d->full && again) {
@@ -377,8 +379,11 @@ static lw_status iterate(phi_job *of, bool first, bool again, increment *found, 
         TRY(factor_full(of, error));
         for (int i = 0; i < s->nrow; i++) s->phi[i] = s->row[1][i];
     }
-    for (int i = 0; i < s->nrow && d->full; i++)
-        if (d->dropped[i]) open = fmax(open, fabs(s->phi[i])), s->phi[i] = 0;
+    for (int i = 0; i < s->nrow && d->full; i++) {
+        if (!d->dropped[i]) continue;
+        if (fabs(s->phi[i]) > open) open = fabs(s->phi[i]), open_row = i;
+        s->phi[i] = 0;
+    }
     for (int i = 0; i < s->nrow; i++) s->c[i] = unit * s->phi[i];
     for (int i = s->nrow; i < s->plan.nrow; i++) s->c[i] = 0;
     memset(s->x, 0, (size_t)s->nbody * sizeof *s->x);
@@ -392,11 +397,18 @@ static lw_status iterate(phi_job *of, bool first, bool again, increment *found, 
         all += d->lambda[i] * d->lambda[i];
         residual = fmax(residual, fabs(s->phi[i]));
     }
-    *found = (increment){sqrt(sum), sqrt(fabs(work)), sqrt(all), residual, open};
+    *found = (increment){sqrt(sum), sqrt(fabs(work)), sqrt(all), residual, open, open_row};
     if (isfinite(found->size)) return LW_OK;
     return lwi_fail(error, LW_ERR_NOT_FINITE,
                     "t = %.9g s: multipliers of a step of %.3g s are not finite numbers", of->t,
                     of->h);
+}
+
+static int edge_of_row(const lwi_system *s, int row)
+{
+    int e = 0;
+    while (s->plan.row[e] + s->plan.graph.edge[e].rows <= row) e++;
+    return e;
 }
 
 static lw_status diverges(const lwi_rattle *d, const phi_job *of, double size, lw_error *error)
@@ -404,10 +416,9 @@ static lw_status diverges(const lwi_rattle *d, const phi_job *of, double size, l
     const lwi_system *s = &d->system;
     char name[200];
     int worst = 0;
-    for (int e = 0; e < s->nedge; e++)
-        for (int i = s->plan.row[e]; i < s->plan.row[e] + s->plan.graph.edge[e].rows; i++)
-            if (fabs(s->phi[i]) > fabs(s->phi[s->plan.row[worst]])) worst = e;
-    lwi_system_edge_name(s, worst, name, sizeof name);
+    for (int i = 0; i < s->nrow; i++)
+        if (fabs(s->phi[i]) > fabs(s->phi[worst])) worst = i;
+    lwi_system_edge_name(s, edge_of_row(s, worst), name, sizeof name);
     return lwi_fail(error, LW_ERR_INTEGRATOR,
                     "t = %.9g s: %d iterations of a step of %.3g s do not converge (last increment "
                     "%.1e of the multipliers): %s is off most; a smaller step helps",
@@ -415,13 +426,16 @@ static lw_status diverges(const lwi_rattle *d, const phi_job *of, double size, l
 }
 
 // Rows that are left out are met by the others, but not on branches that these alone allow.
-static lw_status check_open(const lwi_rattle *d, const phi_job *of, double open, lw_error *error)
+static lw_status check_open(const lwi_rattle *d, const phi_job *of, const increment *now,
+                            lw_error *error)
 {
-    if (open <= OPEN * d->system.length) return LW_OK;
+    char name[200];
+    if (now->open <= OPEN * d->system.length) return LW_OK;
+    lwi_system_edge_name(&d->system, edge_of_row(&d->system, now->open_row), name, sizeof name);
     return lwi_fail(error, LW_ERR_INTEGRATOR,
-                    "t = %.9g s: a step of %.3g s next to a singular position leaves loops open by "
+                    "t = %.9g s: a step of %.3g s next to a singular position leaves %s open by "
                     "%.1e m or rad; a smaller step helps",
-                    of->t, of->h, open);
+                    of->t, of->h, name, now->open);
 }
 
 // What positions at the end of the step are rounded to, in units of the last place, of a mechanism far from its origin.
@@ -467,7 +481,7 @@ lw_status lwi_rattle_newton(lwi_rattle *d, double t, double h, lw_error *error)
         d->counts.iterations++;
         const bool small = is_small(d, &now), stall = small && stalls(d, &now, &last);
         if (stall && (at_last_places(d, &now) || ++stalled == MAX_STALLS))
-            return check_open(d, &of, now.open, error);
+            return check_open(d, &of, &now, error);
         for (int k = 0; k < s->nrow; k++) d->lambda[k] += s->lambda[k];
         lwi_rattle_move_massless(d, h, 1);
         const bool compares = isfinite(last.size) && !(i == 1 && d->nmassless);
@@ -478,6 +492,6 @@ lw_status lwi_rattle_newton(lwi_rattle *d, double t, double h, lw_error *error)
         begin_full(d);
         last.size = last.energy = INFINITY;
     }
-    if (at_last_places(d, &now)) return check_open(d, &of, now.open, error);
+    if (at_last_places(d, &now)) return check_open(d, &of, &now, error);
     return diverges(d, &of, now.size, error);
 }
