@@ -783,8 +783,6 @@ lw_status lwi_sim_check_passed(lw_sim *sim)
 // The reason where momenta do not determine the speeds.  False: it is another one.
 static bool explain_momenta(lw_sim *sim, lw_status status)
 {
-    if (status != LW_ERR_INTEGRATOR && status != LW_ERR_NOT_FINITE && status != LW_ERR_SINGULAR)
-        return false;
     const double lost = lwi_momentum_rounding(sim);
     if (!(lost > NO_DIGITS)) return false;
     lwi_fail(&sim->error, status,
@@ -795,13 +793,11 @@ static bool explain_momenta(lw_sim *sim, lw_status status)
     return true;
 }
 
-// Equal steps that are too long for momenta: their errors move light rods fast.  Neither a function nor a callback is the
-// reason.
+// Equal steps that are too long for momenta: their errors move light rods fast.
 static bool explain_divergence(lw_sim *sim, lw_status status)
 {
     const bool equal = !lwi_integrator_find(sim->options.integrator)->adaptive;
-    if (status != LW_ERR_NOT_FINITE || !equal || !sim->unexplained ||
-        !lwi_layout_has(&sim->work->layout, LWI_MOMENTUM))
+    if (status != LW_ERR_NOT_FINITE || !equal || !lwi_layout_has(&sim->work->layout, LWI_MOMENTUM))
         return false;
     lwi_fail(&sim->error, status,
              "integration stops at t = %.10g: %.200s; unless loads are huge the momenta diverge, "
@@ -841,34 +837,51 @@ static bool explain_dead_point(lw_sim *sim, double pivot, int joint)
     return true;
 }
 
-lw_status lwi_sim_explain(lw_sim *sim, lw_status status)
+// The reason at a singular position, or close to one.  LW_OK: it is another one.
+static lw_status explain_position(lw_sim *sim, lw_status status)
 {
-    if (explain_momenta(sim, status) || explain_divergence(sim, status)) return status;
     lwi_monitor *monitor = &sim->monitor;
     lwi_system *s = &monitor->system;
-    lwi_integrator_stats stats;
     int edge = 0;
-    if (status != LW_ERR_INTEGRATOR && status != LW_ERR_SINGULAR) return status;
-    sim->integrator->type->stats(sim->integrator, &stats);
-    if (sim->options.max_steps > 0 && stats.steps >= sim->options.max_steps) return status;
     if (!monitor->active || !observe(sim, sim->t, sim->x, LW_OBSERVE_TWIST, &sim->snapshot))
-        return status;
+        return LW_OK;
     lwi_system_from_snapshot(s, &sim->snapshot);
     // without projection: next to a dead point, a position error of d is corrected by a motion of sqrt(d)
     const double pivot = pivot_here(monitor, sim->t, &edge);
     const int joint = s->edge_joint[edge];
     const bool near = pivot < LWI_MONITOR_NEAR * monitor->largest;
     if (!near) {
-        if (!explain_dead_point(sim, pivot, joint)) return status;
+        if (!explain_dead_point(sim, pivot, joint)) return LW_OK;
     } else if (sim->model->driven && lwi_system_unmet(s, pivot) > MAX_UNMET) {
         lwi_singular_fail_driven(sim->model, joint, sim->t, pivot, &sim->work->error);
     } else if (status == LW_ERR_INTEGRATOR && !sim->work->formulation->step) {
         lwi_singular_fail(sim->model, joint, sim->t, pivot, &sim->work->error);
     } else {
-        return status;
+        return LW_OK;
     }
     return lwi_fail(&sim->error, LW_ERR_SINGULAR, "integration stops at t = %.10g: %s", sim->t,
                     sim->work->error.text);
+}
+
+// All steps that are allowed are done, or a function or a callback is not finite: nothing else is the reason.
+static bool is_explained(const lw_sim *sim, lw_status status)
+{
+    lwi_integrator_stats stats;
+    sim->integrator->type->stats(sim->integrator, &stats);
+    if (status == LW_ERR_INTEGRATOR)
+        return sim->options.max_steps > 0 && stats.steps >= sim->options.max_steps;
+    return status == LW_ERR_NOT_FINITE ? !sim->unexplained : status != LW_ERR_SINGULAR;
+}
+
+// What is certain comes first: a position is found by geometry, round-off of momenta is an estimate, and that equal steps are
+// too long for them is left where nothing else is found.
+lw_status lwi_sim_explain(lw_sim *sim, lw_status status)
+{
+    if (is_explained(sim, status)) return status;
+    const lw_status position = status == LW_ERR_NOT_FINITE ? LW_OK : explain_position(sim, status);
+    if (position != LW_OK) return position;
+    if (!explain_momenta(sim, status)) explain_divergence(sim, status);
+    return status;
 }
 
 void lwi_sim_end_monitor(lw_sim *sim)
