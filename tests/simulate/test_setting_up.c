@@ -130,6 +130,31 @@ static void the_pivot_of_the_start_is_found_once(void **state)
     lw_model_destroy(model);
 }
 
+// Scales of momenta follow from the poses: a state elsewhere needs no factors for them.
+static void scales_of_momenta_need_no_factors(void **state)
+{
+    (void)state;
+    lw_model *model = generated("n_four_bar", 10, ", q: [0.3, 0, 0], qd: [1, 0, 0]");
+    lw_sim *sim = begin_with(model, "hdca", NULL);
+    lwi_work *work = sim->work;
+    double *scale = calloc(2 * (size_t)work->layout.nx, sizeof *scale),
+           *again = scale + work->layout.nx;
+    assert_non_null(scale);
+    sim->x[0] += 1e-3;
+    const long passes = lwi_elim_matrix_passes(lwi_hdca_system(work)->elim);
+    assert_int_equal(work->formulation->scale(work, 0, sim->x, scale), LW_OK);
+    assert_int_equal(lwi_elim_matrix_passes(lwi_hdca_system(work)->elim), passes);
+    // with factors of this state the same
+    assert_int_equal(
+        work->formulation->observe(work, 0, sim->x, sim->inputs, LW_OBSERVE_TWIST, &sim->snapshot),
+        LW_OK);
+    assert_int_equal(work->formulation->scale(work, 0, sim->x, again), LW_OK);
+    assert_memory_equal(scale, again, (size_t)work->layout.nx * sizeof *scale);
+    free(scale);
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
 // Four bars with orientations of which the quaternions have a negative first number; those of a state have a positive one.
 static lw_model *rotated(void)
 {
@@ -267,6 +292,7 @@ int main(void)
         cmocka_unit_test(a_row_of_four_bars_begins_with_two_passes),
         cmocka_unit_test(momenta_of_four_bars_begin_with_bounded_work),
         cmocka_unit_test(the_pivot_of_the_start_is_found_once),
+        cmocka_unit_test(scales_of_momenta_need_no_factors),
         cmocka_unit_test(the_first_step_has_the_pivot_of_the_start),
         cmocka_unit_test(memory_is_linear_in_bodies),
         cmocka_unit_test(a_net_at_rest_begins_with_one_small_motion),

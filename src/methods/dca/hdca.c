@@ -683,9 +683,15 @@ static lw_status scale(lwi_work *work, double t, const double *x, double *factor
     hdca *d = work->data;
     double *inertia = factor + model->tree_nq;
     for (int i = 0; i < work->layout.nx; i++) factor[i] = 1;
-    TRY(find_speeds(work, t, x, FOR_SCALE));
+    if (model->carries_work) {
+        TRY(find_speeds(work, t, x, FOR_SCALE));
+        inertia[model->tree_nv] = lwi_tree_energy_scale(model, &d->tree);
+    } else if (!has_factors(d, t, x)) { // inertias follow from the poses alone
+        place(d, t, x);
+    }
+    d->found = FOR_SCALE;
     d->solved = false; // the scales change the speeds
-    if (model->carries_work) inertia[model->tree_nv] = lwi_tree_energy_scale(model, &d->tree);
+    lwi_cut_momenta_to_links(&d->momenta, x + model->tree_nq, d->p);
     return lwi_cut_momenta_scale(&d->momenta, t, d->p, d->u, inertia, &work->error);
 }
 
