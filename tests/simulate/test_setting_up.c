@@ -77,6 +77,24 @@ static void a_row_of_four_bars_begins_with_two_passes(void **state)
     lw_model_destroy(model);
 }
 
+// Where redundant rows are those of single loops, and as many at the start as at a configuration near it, its ranks are the
+// generic ones: no second elimination is needed there.
+static void a_ladder_begins_with_one_pass(void **state)
+{
+    (void)state;
+    lw_model *model = generated("ladder", 40, ", q: [0.2, 0.3, 0], qd: [0.5, 1, 0]");
+    lw_sim *sim = begin(model, NULL);
+    assert_string_equal(lw_sim_options(sim)->formulation, "rcr");
+    const lwi_rcr *e = &((const lwi_rcr_work *)sim->work->data)->e;
+    assert_int_equal(e->passes, 1);
+    assert_non_null(e->at_start);
+    assert_int_equal(sim->shared.redundant, 2 * 40); // of each loop
+    assert_int_equal(sim->shared.start_redundant, sim->shared.redundant);
+    assert_true(sim->shared.q[0] != model->q0[0]); // it is that configuration
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
 static lw_sim *begin_with(const lw_model *model, const char *formulation,
                           const lw_allocator *allocator)
 {
@@ -293,6 +311,7 @@ int main(void)
         cmocka_unit_test(momenta_of_four_bars_begin_with_bounded_work),
         cmocka_unit_test(the_pivot_of_the_start_is_found_once),
         cmocka_unit_test(scales_of_momenta_need_no_factors),
+        cmocka_unit_test(a_ladder_begins_with_one_pass),
         cmocka_unit_test(the_first_step_has_the_pivot_of_the_start),
         cmocka_unit_test(memory_is_linear_in_bodies),
         cmocka_unit_test(a_net_at_rest_begins_with_one_small_motion),

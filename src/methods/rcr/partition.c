@@ -55,6 +55,7 @@ typedef struct rank_search {
     int *max_rank;               // [nnode] the largest rank found
     unsigned char *chosen;       // [tree_nv] the partition at the start
     unsigned char *undetermined; // [njoint] where rows of single loops alone depend
+    bool in_loops;               // found by these, at the configuration in `closed`
     bool poses_alone;            // rows do not need coordinates of the cut joints
     double t;                    // of the configuration
     lw_error *error;
@@ -113,10 +114,21 @@ static void step_along_motions(rank_search *l, int seed, double size, double *q)
     lwi_displace(e->model, q, l->du);
 }
 
+// Whether so many rows depend on others in single loops alone as `lost` rows do at the start; after place, at a closed
+// configuration near the start.  No part of the mechanism has a larger rank then than at the start: rows of its loops depend
+// on others here, and at the start these are all that do.
+static bool lost_in_loops(rank_search *l, int lost)
+{
+    l->in_loops = lost > 0 && lwi_rcr_self_stresses(l->e, l->tree, lost, l->undetermined);
+    return l->in_loops;
+}
+
 // Newton iteration to the constraint manifold with the independent coordinates fixed.  A step of size h violates the
 // constraints by h^2 and rotates redundant rows by as much; rows that become independent there have angles of
 // order h.  `threshold` separates the two.
-static bool close_positions(rank_search *l, double threshold)
+// @param lost  rows at the start that depend on others, if they may confirm its ranks (in_loops): those here are not found
+//              then; or 0
+static bool close_positions(rank_search *l, double threshold, int lost)
 {
     lwi_rcr *e = l->e;
     const lwi_cut *cut = l->cut;
@@ -125,8 +137,9 @@ static bool close_positions(rank_search *l, double threshold)
     for (int i = 0; i < max; i++) {
         double off = 0;
         place(l, l->q);
-        if (rank_here(l, threshold) != LW_OK) return false;
         for (int r = 0; r < cut->m; r++) off = fmax(off, fabs(cut->phi[r]));
+        if (off < enough && lost_in_loops(l, lost)) return true;
+        if (rank_here(l, threshold) != LW_OK) return false;
         if (off < enough) return true;
         for (int r = 0; r < cut->m; r++) e->a[r] = cut->phi[r] / (cut->len[r] * e->length);
         memset(e->y, 0, (size_t)e->model->tree_nv * sizeof *e->y);
@@ -235,12 +248,15 @@ static lw_status find_ranks(rank_search *l, lwi_shared *shared, int *start_rank,
     bool any = confirmed, largest_at_start = true;
     for (int i = 0; i < nearby && !confirmed; i++) {
         memcpy(l->q, l->nearby + (size_t)i * nq, nq * sizeof(double));
+        // drives may be at a singular position: others are searched then
+        const int lost = i == 0 && !model->driven ? l->cut->m - *start_rank : 0;
         // 0.2: between h and 1
-        if (!close_positions(l, 0.2 * sizes[i])) continue;
+        if (!close_positions(l, 0.2 * sizes[i], lost)) continue;
         // where no row is between the two thresholds, the ranks are found already
-        if (l->e->max_dropped > LWI_CUT_RANK && rank_here(l, LWI_CUT_RANK) != LW_OK) continue;
+        if (!l->in_loops && l->e->max_dropped > LWI_CUT_RANK && rank_here(l, LWI_CUT_RANK) != LW_OK)
+            continue;
         any = true;
-        const bool larger = keep_largest_ranks(l);
+        const bool larger = !l->in_loops && keep_largest_ranks(l);
         largest_at_start = largest_at_start && !larger;
         confirmed = !larger && i == 0;
         memcpy(l->closed, l->q, nq * sizeof(double));
@@ -310,7 +326,8 @@ lw_status lwi_rcr_find_ranks(lwi_rcr *e, lwi_cut *cut, lwi_tree_work *tree, lwi_
     }
     const int redundant = status == LW_OK ? cut->m - lwi_rcr_rank(e) : 0;
     if (redundant > 0) {
-        const bool single = known || lwi_rcr_self_stresses(e, tree, redundant, l.undetermined);
+        const bool single =
+            known || l.in_loops || lwi_rcr_self_stresses(e, tree, redundant, l.undetermined);
         status = lwi_rcr_reactions_create(e->model, tree, single ? l.undetermined : NULL, arena,
                                           reactions);
     }
