@@ -164,6 +164,19 @@ static lw_status find_scale(lwi_work *work, lwi_arena *arena, beginning *b)
     return LW_OK;
 }
 
+// x := the start.  Rates of momenta in segments need no factors there; a run by them enters it again.
+static lw_status enter(lwi_work *work, lwi_snapshot *start, double *x, lwi_cost_survey *survey)
+{
+    if (work->segments && work->formulation == &lwi_formulation_hdca &&
+        lwi_hdca_estimate_start(work, start, x))
+        return LW_OK;
+    const lw_status status = work->formulation->enter(work, start, x);
+    if (status == LW_OK) return keep_start(work, x, survey);
+    return status == LW_ERR_SINGULAR && place_beside(work, start)
+               ? work->formulation->enter(work, start, x)
+               : status;
+}
+
 static lw_status evaluate(lwi_work *work, lwi_arena *arena, beginning *b, lwi_cost_survey *survey)
 {
     const lw_model *model = work->model;
@@ -175,12 +188,7 @@ static lw_status evaluate(lwi_work *work, lwi_arena *arena, beginning *b, lwi_co
         return LW_ERR_MEMORY;
     lwi_snapshot_start(model, &snapshot);
     b->t = snapshot.t;
-    lw_status status = work->formulation->enter(work, &snapshot, b->x);
-    if (status == LW_OK)
-        TRY(keep_start(work, b->x, survey));
-    else if (status == LW_ERR_SINGULAR && place_beside(work, &snapshot))
-        status = work->formulation->enter(work, &snapshot, b->x);
-    TRY(status);
+    TRY(enter(work, &snapshot, b->x, survey));
     // with the factors that `enter` has left: rates in segments have none; others leave theirs to the next ones
     b->scale = NULL;
     if (work->segments) TRY(find_scale(work, arena, b));

@@ -7,6 +7,7 @@
 
 #include <linkwork/linkwork.h>
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -173,6 +174,38 @@ static void scales_of_momenta_need_no_factors(void **state)
     lw_model_destroy(model);
 }
 
+// The state that estimates take is the one of a run's start up to round-off; at a singular start there is none.
+static void the_start_is_estimated_without_factors(void **state)
+{
+    (void)state;
+    static const char *const starts[] = {", q: [0.3, 0, 0], qd: [1, 0, 0]",
+                                         ", q: [1.5707963267948966, 0, 0]"};
+    for (int i = 0; i < 2; i++) {
+        lw_model *model = generated("n_four_bar", 10, starts[i]);
+        lwi_work *work = NULL;
+        lwi_snapshot start;
+        lwi_arena arena;
+        lwi_arena_init(&arena, NULL);
+        assert_int_equal(lwi_work_create(model, &lwi_formulation_hdca, NULL, &work, NULL), LW_OK);
+        assert_int_equal(lwi_snapshot_create(model, &arena, &start), LW_OK);
+        lwi_snapshot_start(model, &start);
+        const size_t nx = (size_t)work->layout.nx;
+        double *x = calloc(2 * nx, sizeof *x), *exact = x + nx;
+        assert_non_null(x);
+        const long passes = lwi_elim_matrix_passes(lwi_hdca_system(work)->elim);
+        assert_true(lwi_hdca_estimate_start(work, &start, x) == (i == 0));
+        assert_int_equal(lwi_elim_matrix_passes(lwi_hdca_system(work)->elim), passes);
+        if (i == 0) {
+            assert_int_equal(work->formulation->enter(work, &start, exact), LW_OK);
+            for (size_t k = 0; k < nx; k++) assert_true(fabs(x[k] - exact[k]) <= 1e-11);
+        }
+        free(x);
+        lwi_arena_free(&arena);
+        lwi_work_destroy(work);
+        lw_model_destroy(model);
+    }
+}
+
 // Four bars with orientations of which the quaternions have a negative first number; those of a state have a positive one.
 static lw_model *rotated(void)
 {
@@ -311,6 +344,7 @@ int main(void)
         cmocka_unit_test(momenta_of_four_bars_begin_with_bounded_work),
         cmocka_unit_test(the_pivot_of_the_start_is_found_once),
         cmocka_unit_test(scales_of_momenta_need_no_factors),
+        cmocka_unit_test(the_start_is_estimated_without_factors),
         cmocka_unit_test(a_ladder_begins_with_one_pass),
         cmocka_unit_test(the_first_step_has_the_pivot_of_the_start),
         cmocka_unit_test(memory_is_linear_in_bodies),

@@ -550,9 +550,8 @@ const lwi_system *lwi_hdca_system(const lwi_work *work)
     return &((const hdca *)work->data)->system;
 }
 
-// State of a snapshot.  sigma = 0 at the start (6): p is the momentum of the velocities.  Velocities that do
-// not satisfy the loops give the momenta of the nearest ones, in kinetic energy, that do.
-static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
+// Poses and speeds of a snapshot.
+static void enter_motion(lwi_work *work, const lwi_snapshot *snapshot, double *x)
 {
     const lw_model *model = work->model;
     hdca *d = work->data;
@@ -561,16 +560,51 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
     lwi_auxiliary_store(model, &d->auxiliary, snapshot->q, x);
     lwi_states_enter(work, snapshot, x);
     place(d, snapshot->t, x);
+    d->found = FOR_NONE;
+}
+
+// p := momenta of these speeds.
+static void enter_momenta(lwi_work *work, double t, double *x)
+{
+    const lw_model *model = work->model;
+    hdca *d = work->data;
+    lwi_tree_velocity(model, d->tree.link, d->u, d->tree.V);
+    if (model->nrotor > 0) move(d, t); // speeds of cut joints
+    lwi_cut_momenta_of_speeds(&d->momenta, t, &d->system.motion, d->u, x + model->tree_nq);
+}
+
+// State of a snapshot.  sigma = 0 at the start (6): p is the momentum of the velocities.  Velocities that do
+// not satisfy the loops give the momenta of the nearest ones, in kinetic energy, that do.
+static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
+{
+    hdca *d = work->data;
+    enter_motion(work, snapshot, x);
     if (!work->resumed) TRY(lwi_system_begin(&d->system, snapshot->t, &work->error));
     const bool started = !work->resumed && lwi_system_is_far(&d->system);
-    d->found = FOR_NONE;
-    lwi_tree_velocity(model, d->tree.link, d->u, d->tree.V);
-    if (model->nrotor > 0) move(d, snapshot->t); // speeds of cut joints
-    lwi_cut_momenta_of_speeds(&d->momenta, snapshot->t, &d->system.motion, d->u,
-                              x + model->tree_nq);
+    enter_momenta(work, snapshot->t, x);
     if (started) keep_state(work, snapshot->t, x);
     if (d->system.nrow) TRY(without_impulses(work, snapshot->t, FOR_START, x));
     return set_work(work, snapshot->t, snapshot->work, x);
+}
+
+// Whether the generic ranks are those of the model's start itself, which is closed; leaves the motion there.
+static bool is_ranked_at_start(lwi_system *s)
+{
+    const size_t nbody = (size_t)s->model->nbody, nq = (size_t)s->model->nq;
+    if (!s->generic_R || s->start_rank != s->generic_rank || s->generic_t != 0) return false;
+    lwi_system_start(s);
+    return !memcmp(s->R, s->generic_R, nbody * sizeof *s->R) &&
+           !memcmp(s->r, s->generic_r, nbody * sizeof *s->r) &&
+           (!nq || !memcmp(s->q, s->generic_q, nq * sizeof *s->q));
+}
+
+bool lwi_hdca_estimate_start(lwi_work *work, const lwi_snapshot *start, double *x)
+{
+    hdca *d = work->data;
+    if (work->model->driven || !is_ranked_at_start(&d->system)) return false;
+    enter_motion(work, start, x);
+    enter_momenta(work, start->t, x);
+    return true;
 }
 
 // Accelerations of a path or net at the speeds u, with the factors of these.

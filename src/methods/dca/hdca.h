@@ -12,6 +12,11 @@
  *  @return as the evaluation of velocities: LW_ERR_SINGULAR, LW_ERR_NOT_FINITE */
 lw_status lwi_hdca_reset(lwi_work *work, double t, double *x);
 
+/** The state x [nx] of the model's start with the momenta of its velocities as they are: what `enter` leaves up to
+ *  round-off, without an elimination.  The run is to be entered after it.
+ *  @return false: the start has not the generic ranks, or may not have them */
+bool lwi_hdca_estimate_start(lwi_work *work, const lwi_snapshot *start, double *x);
+
 // At a given state, with the momenta of floating bases in link axes.  x [nx] is scratch; angles of cut joints are
 // the nearest to those of the state in it.
 
