@@ -55,10 +55,13 @@ enum { MAX_STEPS_NEAR = 1000 };
 #define UNMOVED 0.1
 
 // Margins (formulation.h) change by at most one per radian of a joint, so margins at both ends of a step exclude a
-// singular position within it if no coordinate changes by more than this part of them [rad, m].
+// singular position within it if no coordinate changes by more than a part of their mean [rad, m]: SHORT, or LONG where they
+// differ by at most FLAT of it.
 #define SHORT 0.5
-// Largest number of pieces of a longer step.
-enum { PIECES = 12 };
+#define LONG 1.0
+#define FLAT 0.25
+// Largest number of margins within a longer step.
+enum { BETWEEN = 11 };
 // The sine itself is not computed where margins are above SAFE, or above SMALL and FALLEN times the highest since the last
 // state examined, if the sine in proportion to the margin is above FAR of the largest of the run.  It is where the margin
 // has GROWN by this factor since a small sine, below HALF of the largest, or where that sine is NEARLY the largest.
@@ -295,25 +298,43 @@ static double margin_between(lw_sim *sim, double t)
     return status == LW_OK ? lwi_work_margin(work, t, x) : -INFINITY;
 }
 
-// Do margins exclude a singular position within a step?  In a longer one, margins on the straight line between its ends
-// divide it into pieces.
+// Do margins at both ends of a piece, over which no coordinate changes by more than `change`, exclude a singular position?
+static bool is_short(double change, double a, double b)
+{
+    const double mean = 0.5 * (a + b);
+    return change <= SHORT * mean || (change <= LONG * mean && fabs(b - a) <= FLAT * mean);
+}
+
+/** The straight line between the ends of a step. */
+typedef struct line {
+    double t0, t1;
+    const double *x0, *x1;
+    double change; ///< the largest one of a coordinate [rad, m]
+    int left;      ///< number of margins that may still be evaluated
+} line;
+
+// The same of a piece of a line: where it is too long, a margin in the middle halves it.
+static bool is_piece_independent(lw_sim *sim, line *of, double from, double before, double to,
+                                 double after)
+{
+    const double change = (to - from) * of->change, part = 0.5 * (from + to);
+    if (is_short(change, before, after)) return true;
+    if (!(change <= LONG * fmin(before, after) * (of->left + 1)) || of->left == 0) return false;
+    of->left--;
+    double *x = sim->crossing.between;
+    for (int i = 0; i < sim->work->layout.nx; i++)
+        x[i] = of->x0[i] + part * (of->x1[i] - of->x0[i]);
+    const double margin = margin_between(sim, of->t0 + part * (of->t1 - of->t0));
+    return is_piece_independent(sim, of, from, before, part, margin) &&
+           is_piece_independent(sim, of, part, margin, to, after);
+}
+
+// Do margins exclude a singular position within a step?
 static bool is_independent(lw_sim *sim, double t0, const double *x0, double before, double t1,
                            const double *x1)
 {
-    lwi_crossing *c = &sim->crossing;
-    const int nx = sim->work->layout.nx;
-    const double change = change_of(&sim->work->layout, x0, x1);
-    const double pieces = ceil(change / (SHORT * fmin(before, c->margin)));
-    double last = before;
-    if (!(pieces <= PIECES)) return change <= SHORT * 0.5 * (before + c->margin);
-    for (int i = 1; i < pieces; i++) {
-        const double part = i / pieces, t = t0 + part * (t1 - t0);
-        for (int k = 0; k < nx; k++) c->between[k] = x0[k] + part * (x1[k] - x0[k]);
-        const double margin = margin_between(sim, t);
-        if (!(change <= SHORT * 0.5 * (last + margin) * pieces)) return false;
-        last = margin;
-    }
-    return change <= SHORT * 0.5 * (last + c->margin) * fmax(1, pieces);
+    line all = {t0, t1, x0, x1, change_of(&sim->work->layout, x0, x1), BETWEEN};
+    return is_piece_independent(sim, &all, 0, before, 1, sim->crossing.margin);
 }
 
 // Do the margins of evaluations exclude that the step comes near a singular position?  Notes that at its end.
