@@ -38,9 +38,10 @@ typedef struct use {
 // formulation has evaluated so many steps as FIRST_PAUSE, twice as many for each further one.
 #define BETTER 1.5
 
-// Errors of speeds grow by the reciprocal of the margin.  Of mechanisms with margins that are small everywhere, for lengths
-// are very different, `smallest` is a part of that at the start of the model.
-#define LARGEST 0.3
+// Errors of speeds grow by the reciprocal of the margin; `rcr` keeps a partition until its smallest pivot is LARGEST, too.
+// Of mechanisms with margins that are small everywhere, for lengths are very different, `smallest` is a part of that at the
+// start of the model.
+#define LARGEST 0.2
 #define PART 0.5
 #define SMALLEST 3e-4
 
