@@ -291,7 +291,9 @@ static void same_records(const record *single, const record *of_batch, const cha
                 if (memcmp(&a->number[k][c], &b->number[k][c], sizeof(double)) != 0)
                     fail_msg("%s, instance %d, row %d: number %d is %.17g, alone %.17g", what, i, k,
                              c, b->number[k][c], a->number[k][c]);
-        if (a->status != b->status)
+        // single runs name the singular position in front of which steps become too short
+        const bool explained = a->status == LW_ERR_SINGULAR && b->status == LW_ERR_INTEGRATOR;
+        if (a->status != b->status && !explained)
             fail_msg("%s, instance %d: status %d, alone %d", what, i, b->status, a->status);
     }
 }
