@@ -347,8 +347,9 @@ static void sums_and_reactions_in_lanes_change_no_bit(void **state)
     if (lwi_observe_kernels_of(4) || lwi_observe_kernels_of(8)) assert_true(found[0] > 0);
 }
 
-// Angles, speeds and their rates of hinges in lanes, as if they closed loops: those of one joint, of all bits.
-static void hinges_in_lanes_change_no_bit(void **state)
+// Speeds and their rates of hinges in lanes, as if they closed loops, have the bits of one joint; angles the same in every
+// width.
+static void hinges_in_lanes_are_those_of_joints(void **state)
 {
     (void)state;
     int found = 0;
@@ -374,26 +375,65 @@ static void hinges_in_lanes_change_no_bit(void **state)
             const lwi_joint *joint = &model->joint[j];
             const int all[LWI_LANES] = {j, j, j, j, j, j, j, j};
             if (!lwi_joint_is_hinge(joint->type) || joint->mount.present || joint->merged) continue;
-            double q, u;
+            double q, u, same = NAN; // angle of the lanes before, of all widths
             lwi_joint_read_hinge(model, j, &motion, &q, &u);
             const double rate =
                 lwi_joint_hinge_acceleration(model, j, &motion, (const double(*)[3])al);
             for (int width = 1; width <= LWI_LANES; width *= 2) {
                 const lwi_observe_kernels *kernels = lwi_observe_kernels_of(width);
-                double cosine[LWI_LANES], sine[LWI_LANES], speed[2][LWI_LANES], rates[LWI_LANES];
+                double angle[LWI_LANES], speed[2][LWI_LANES], rates[LWI_LANES];
                 if (!kernels) continue;
-                kernels->hinge_motion(model, all, motion.R, motion.w, cosine, sine, speed[0]);
-                kernels->hinge_motion(model, all, motion.R, motion.w, NULL, sine, speed[1]);
-                kernels->hinge_rates(model, all, motion.R, motion.w, (const double(*)[3])al, rates);
+                for (int l = 0; l < width; l++) angle[l] = m.q[joint->iq];
+                kernels->hinges(model, all, motion.R, motion.w, NULL, angle, speed[0], NULL);
+                kernels->hinges(model, all, motion.R, motion.w, (const double(*)[3])al, NULL,
+                                speed[1], rates);
                 for (int l = 0; l < width; l++, found++) {
-                    assert_true(angle_continue(atan2(sine[l], cosine[l]), m.q[joint->iq]) == q);
+                    assert_true(fabs(angle[l] - q) <= 4 * DBL_EPSILON * (1 + fabs(q)));
+                    assert_true(angle[l] == same || isnan(same));
                     assert_true(speed[0][l] == u && speed[1][l] == u && rates[l] == rate);
+                    same = angle[l];
                 }
             }
         }
         lwi_arena_free(&arena);
     }
     assert_true(found > 0 || !lwi_observe_kernels_of(0));
+}
+
+// All around, and more than one revolution.
+static void angles_in_lanes_are_those_of_the_motion(void **state)
+{
+    (void)state;
+    static const double eps = 8 * DBL_EPSILON, turn = 6.283185307179586476925286766559;
+    lw_model *model = lwt_generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_CHAIN, .n = 2});
+    lwi_arena arena;
+    lwi_snapshot m;
+    lwi_arena_init(&arena, NULL);
+    assert_int_equal(lwi_snapshot_create(model, &arena, &m), LW_OK);
+    lwi_snapshot_start(model, &m);
+    for (int i = -1000; i <= 1000; i++)
+        for (int j = 0; j < model->njoint; j++) {
+            const lwi_joint *joint = &model->joint[j];
+            const int all[LWI_LANES] = {j, j, j, j, j, j, j, j};
+            const double q = i * (turn / 128) + (i % 3) * 1e-9;
+            double Rz[9], F2[9], R1[9];
+            rot_z(Rz, cos(q), sin(q));
+            m3_mul(R1, m.R[joint->body1], joint->R1);
+            m3_mul(F2, R1, Rz);
+            m3_mul_t(m.R[joint->body2], F2, joint->R2);
+            for (int width = 1; width <= LWI_LANES; width *= 2) {
+                const lwi_observe_kernels *kernels = lwi_observe_kernels_of(width);
+                double angle[LWI_LANES], speed[LWI_LANES];
+                if (!kernels) continue;
+                for (int l = 0; l < width; l++) angle[l] = q + 0.4 * turn * (1 - l % 3);
+                kernels->hinges(model, all, (const double(*)[9])m.R, (const double(*)[3])m.w, NULL,
+                                angle, speed, NULL);
+                for (int l = 0; l < width; l++)
+                    assert_true(fabs(angle[l] - q) <= eps * (1 + fabs(q)));
+            }
+        }
+    lwi_arena_free(&arena);
+    lw_model_destroy(model);
 }
 
 int main(void)
@@ -405,7 +445,8 @@ int main(void)
         cmocka_unit_test(entries_are_copied_and_nothing_else),
         cmocka_unit_test(quaternions_of_rows_keep_their_sign),
         cmocka_unit_test(sums_and_reactions_in_lanes_change_no_bit),
-        cmocka_unit_test(hinges_in_lanes_change_no_bit),
+        cmocka_unit_test(hinges_in_lanes_are_those_of_joints),
+        cmocka_unit_test(angles_in_lanes_are_those_of_the_motion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

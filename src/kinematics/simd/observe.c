@@ -14,7 +14,9 @@
 #define ZERO NAME(splat)(0)
 #include "base/simd/transpose.inl"
 #include "kinematics/simd/residuals.inl"
+#include "base/simd/angle.inl"
 #include "kinematics/simd/bodies.inl"
+#include "kinematics/simd/hinges.inl"
 #if WIDEST > 1
 #include "spatial/rows.inl"
 #include "kinematics/simd/links.inl"
@@ -52,6 +54,5 @@ static bool finite(const double *x, int n)
 #define TABLE_3(isa) lwi_observe_kernels_##isa
 #define TABLE_2(isa) TABLE_3(isa)
 extern const lwi_observe_kernels TABLE_2(ISA);
-const lwi_observe_kernels TABLE_2(ISA) = {WIDTH,        residuals,   bodies,   reversed_reactions,
-                                          hinge_motion, hinge_rates, energies, finite,
-                                          ROWS,         COPIES};
+const lwi_observe_kernels TABLE_2(ISA) = {
+    WIDTH, residuals, bodies, reversed_reactions, hinges, energies, finite, ROWS, COPIES};

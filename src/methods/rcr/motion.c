@@ -23,17 +23,17 @@ typedef struct waiting_hinges {
 static void read_hinges(waiting_hinges *of)
 {
     const int width = of->kernels->width;
-    double cosine[LWI_LANES], sine[LWI_LANES], speed[LWI_LANES];
+    double angle[LWI_LANES], speed[LWI_LANES];
     lwi_tree_work *tree = of->tree;
     if (of->n == 0) return;
     for (int l = of->n; l < width; l++) of->joint[l] = of->joint[0];
-    of->kernels->hinge_motion(of->model, of->joint, (const double(*)[9])tree->body_R,
-                              (const double(*)[3])tree->body_w, of->closed ? cosine : NULL, sine,
-                              speed);
+    for (int l = 0; l < width; l++) angle[l] = tree->joint_q[of->model->joint[of->joint[l]].iq];
+    of->kernels->hinges(of->model, of->joint, (const double(*)[9])tree->body_R,
+                        (const double(*)[3])tree->body_w, NULL, of->closed ? angle : NULL, speed,
+                        NULL);
     for (int l = 0; l < of->n; l++) {
         const lwi_joint *joint = &of->model->joint[of->joint[l]];
-        double *q = tree->joint_q + joint->iq;
-        if (of->closed) *q = angle_continue(atan2(sine[l], cosine[l]), *q);
+        if (of->closed) tree->joint_q[joint->iq] = angle[l];
         tree->joint_qd[joint->iv] = speed[l];
     }
     of->n = 0;
@@ -95,19 +95,36 @@ void lwi_rcr_move_links(lwi_work *work, double t, const double *x)
     lwi_tree_velocity(model, tree->link, d->v, tree->V);
 }
 
-// After it: bodies, and the hinges that close loops, from the motion in a snapshot.
-void lwi_rcr_read_closed_hinges(lwi_rcr_work *d, const lwi_snapshot *snapshot)
+// After it: bodies, and the hinges that close loops, from and in a snapshot.
+void lwi_rcr_read_closed_hinges(lwi_rcr_work *d, lw_observe level, lwi_snapshot *snapshot)
 {
     const lw_model *model = d->cut.model;
+    const lwi_observe_kernels *kernels = lwi_observe_kernels_of(0);
+    const bool accelerates = level >= LW_OBSERVE_ACCELERATION;
     lwi_tree_work *tree = &d->tree;
+    const double(*R)[9] = (const double(*)[9])tree->R;
     const size_t n = (size_t)model->nbody;
-    waiting_hinges hinges = {
-        .model = model, .tree = tree, .kernels = lwi_observe_kernels_of(0), .closed = true};
     memcpy(tree->body_R, snapshot->R, n * sizeof *tree->body_R);
     memcpy(tree->body_r, snapshot->r, n * sizeof *tree->body_r);
     memcpy(tree->body_v, snapshot->v, n * sizeof *tree->body_v);
-    hinges.kernels->links.angular(model, 0, model->nnode, (const double(*)[9])tree->R,
-                                  (const double(*)[6])tree->V, tree->body_w);
-    for (int i = 0; i < model->nloop; i++) read_hinge(&hinges, model->loop[i]);
-    read_hinges(&hinges);
+    kernels->links.angular(model, 0, model->nnode, R, (const double(*)[6])tree->V, tree->body_w);
+    if (accelerates)
+        kernels->links.angular(model, 0, model->nnode, R, (const double(*)[6])tree->A, d->cut.al);
+    for (int i = 0; i < model->nloop; i += kernels->width) {
+        double angle[LWI_LANES], speed[LWI_LANES], rate[LWI_LANES];
+        int joint[LWI_LANES];
+        for (int l = 0; l < kernels->width; l++) { // lanes without a joint repeat the first one
+            joint[l] = model->loop[i + l < model->nloop ? i + l : i];
+            angle[l] = tree->joint_q[model->joint[joint[l]].iq];
+        }
+        kernels->hinges(model, joint, (const double(*)[9])tree->body_R,
+                        (const double(*)[3])tree->body_w, (const double(*)[3])d->cut.al, angle,
+                        speed, accelerates ? rate : NULL);
+        for (int l = 0; l < kernels->width && i + l < model->nloop; l++) {
+            const int iq = model->joint[joint[l]].iq, iv = model->joint[joint[l]].iv;
+            tree->joint_q[iq] = snapshot->q[iq] = angle[l];
+            tree->joint_qd[iv] = snapshot->qd[iv] = speed[l];
+            if (accelerates) snapshot->qdd[iv] = rate[l];
+        }
+    }
 }

@@ -706,8 +706,10 @@ static lw_status observe_motion(lwi_work *work, double t, const double *x, const
         together && !by_loops && level > LW_OBSERVE_ACCELERATION ? LW_OBSERVE_ACCELERATION : level,
         snapshot);
     snapshot->work = d->auxiliary.at_work >= 0 ? x[d->auxiliary.at_work] : 0;
-    if (by_clusters && d->hinges_alone) lwi_rcr_read_closed_hinges(d, snapshot);
-    lwi_cut_state_observe_joints(&d->cut, &d->tree, t, level, snapshot);
+    if (by_clusters && d->hinges_alone)
+        lwi_rcr_read_closed_hinges(d, level, snapshot);
+    else
+        lwi_cut_state_observe_joints(&d->cut, &d->tree, t, level, snapshot);
     snapshot->work += prescribed;
     if (level < LW_OBSERVE_REACTION) return LW_OK;
     if (d->reactions || by_loops) return observe_reactions(work, t, by_loops, snapshot);

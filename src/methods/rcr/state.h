@@ -34,8 +34,8 @@ void lwi_rcr_note_solved(lwi_work *work, double t, const double *x);
 void lwi_rcr_move(lwi_work *work, double t, lwi_rcr_read how);
 /** Links and their velocities at the speeds of the work, without those of bodies and joints. */
 void lwi_rcr_move_links(lwi_work *work, double t, const double *x);
-/** After it: bodies, and the hinges that close loops, from the motion in a snapshot. */
-void lwi_rcr_read_closed_hinges(lwi_rcr_work *d, const lwi_snapshot *snapshot);
+/** After it and lwi_tree_observe: bodies, and the hinges that close loops, from and in the snapshot. */
+void lwi_rcr_read_closed_hinges(lwi_rcr_work *d, lw_observe level, lwi_snapshot *snapshot);
 
 // ---------------------------------------------------------------------------------- changes.c
 

@@ -78,6 +78,10 @@ typedef struct lwi_loop_kernels {
     void (*products)(const lwi_loop_state *a, const double (*torque_a)[3], int na,
                      const lwi_loop_state *b, const double (*torque_b)[3], int nb, double sign,
                      double *to);
+    /** Takes the efforts of the free coordinates, which are round-off, out of the reactions of nodes k, k + 1, ... below
+     *  `end`, up to the first that is neither a hinge nor universal, or is reversed.  @return that node or `end` */
+    int (*remove_efforts)(const lw_model *model, const lwi_tree_work *tree, int k, int end,
+                          double (*reaction)[6]);
 } lwi_loop_kernels;
 
 #endif

@@ -66,6 +66,7 @@ typedef struct pair {
 struct lwi_cluster_reactions {
     const lw_model *model;
     bool redundant; // some rows are: else there are no pairs and no self-stresses
+    bool reversed;  // some joints of the tree are
     int nloop, npair;
     int *first;               // [nloop + 1] first step of each loop
     step *step;               // [first[nloop]]
@@ -84,8 +85,9 @@ struct lwi_cluster_reactions {
     int *order;                // [nloop] loops with equal numbers one after the other
     int *same;                 // [nloop] how many these are, at the first of them
     // at a state
-    double (*point)[3];         // [nnode] P2 of the node's joint
-    lwi_loop_state *state;      // [nloop]
+    const double (*at)[3]; // [nnode] P2 of the node's joint: origins of link frames, or `point`
+    double (*point)[3];    // [nnode] where joints are reversed
+    lwi_loop_state *state; // [nloop]
     double (*torque)[NULLS][3]; // [first[nloop]] of N about the points of the steps
     double across[3]; // size of what moves a loop out of planes across the axes of the world
     bool planar;      // at the last state: needs no self-stresses
@@ -279,7 +281,9 @@ static lw_status make(const lwi_clusters *c, lwi_cluster_reactions *r, lwi_arena
     GET(r->n, r->nloop);
     GET(r->order, r->nloop);
     GET(r->same, r->nloop);
-    GET(r->point, model->nnode);
+    for (int k = 0; k < model->nnode; k++)
+        r->reversed |= model->node[k].joint >= 0 && model->node[k].reversed;
+    if (r->reversed) GET(r->point, model->nnode);
     GET(r->state, r->nloop);
     GET(r->torque, r->first[r->nloop]);
     GET(r->z, r->nloop);
@@ -400,9 +404,12 @@ bool lwi_cluster_reactions_fit(lwi_cluster_reactions *r, const lwi_clusters *c)
 // ------------------------------------------------------------------------------------------- loops
 
 // P2 of the joints of the tree: the origin of the link frame, or that of F2 on the parent.
-static void place_points(const lwi_cluster_reactions *r, const lwi_tree_work *tree)
+static void place_points(lwi_cluster_reactions *r, const lwi_tree_work *tree)
 {
     const lw_model *model = r->model;
+    r->at = (const double(*)[3])tree->r;
+    if (!r->reversed) return;
+    r->at = (const double(*)[3])r->point;
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
         if (node->joint < 0) continue;
@@ -441,11 +448,8 @@ static bool solve_alike(lwi_cluster_reactions *r, const int *loop, int count, lw
 static bool find_states(lwi_cluster_reactions *r, const lwi_tree_work *tree, bool null,
                         bool *follow)
 {
-    lwi_loop_batch b = {.model = r->model,
-                        .tree = tree,
-                        .point = (const double(*)[3])r->point,
-                        .null = null,
-                        .follow = true};
+    lwi_loop_batch b = {
+        .model = r->model, .tree = tree, .point = r->at, .null = null, .follow = true};
     bool valid = true;
     for (int n = 0; n < r->nloop; n += r->same[n])
         valid = solve_alike(r, r->order + n, r->same[n], &b) && valid;
@@ -457,8 +461,8 @@ static bool find_states(lwi_cluster_reactions *r, const lwi_tree_work *tree, boo
 static void add_to_steps(const lwi_cluster_reactions *r, int loop, const double w[6],
                          double (*reaction)[6])
 {
-    r->kernels->pass_on(r->step + r->first[loop], steps_of(r, loop), w, r->state[loop].end,
-                        (const double(*)[3])r->point, reaction);
+    r->kernels->pass_on(r->step + r->first[loop], steps_of(r, loop), w, r->state[loop].end, r->at,
+                        reaction);
 }
 
 // (1)
@@ -687,9 +691,11 @@ bool lwi_cluster_reactions_find(lwi_cluster_reactions *r, const lwi_clusters *c,
         if (!null && !find_states(r, tree, true, &follow)) return false;
         if (!follow || !add_self_stresses(r, reaction)) return false;
     }
-    for (int k = 0; k < r->model->nnode; k++)
-        if (r->model->node[k].joint >= 0)
+    for (int k = 0; k < r->model->nnode; k++) {
+        k = r->kernels->remove_efforts(r->model, tree, k, r->model->nnode, reaction);
+        if (k < r->model->nnode && r->model->node[k].joint >= 0)
             remove_efforts(r, tree, k, reaction[r->model->node[k].joint]);
+    }
     const lwi_observe_kernels *kernels = r->model->nmerged ? NULL : lwi_observe_kernels_of(0);
     if (kernels) return kernels->finite(reaction[0], 6 * r->model->njoint);
     for (int j = 0; j < r->model->njoint; j++)

@@ -425,7 +425,42 @@ static void products(const lwi_loop_state *a, const double (*torque_a)[3], int n
                                               load_three(torque_a[m]) * load_three(torque_b[n]));
 }
 
+static int remove_efforts(const lw_model *model, const lwi_tree_work *tree, int k, int end,
+                          double (*reaction)[6])
+{
+    for (; k < end; k++) {
+        const lwi_node *node = &model->node[k];
+        if (node->joint < 0 || node->nv == 0) continue;
+        const double *R = tree->R[k];
+        double *to = reaction[node->joint] + 3;
+        row torque = load_three(to);
+        if (lwi_joint_is_hinge(node->type) && !node->reversed) {
+            const row axis = {R[2], R[5], R[8], 0};
+            torque -= all(total(axis * torque)) * axis;
+        } else if (lwi_node_is_universal(node)) {
+            const double s = tree->link[k].S[0][4], c = tree->link[k].S[0][5];
+            row link[3], T[3];
+            load_matrix(R, link);
+            row_transpose(link, T);
+            const row own = combine(link, torque);
+            const double first = s * own[1] + c * own[2];
+            torque += combine(T, (row){-own[0], -first * s, -first * c, 0});
+        } else {
+            return k;
+        }
+        store_three(to, torque);
+    }
+    return k;
+}
+
 #else
+
+static int remove_efforts(const lw_model *model, const lwi_tree_work *tree, int k, int end,
+                          double (*reaction)[6])
+{
+    (void)model, (void)tree, (void)end, (void)reaction;
+    return k;
+}
 
 static void right_side(const lwi_loop_step *step, int steps, const lwi_loop_state *state,
                        const double (*torque)[NULLS][3], int n, const double closing[6],
@@ -495,4 +530,4 @@ static void pass_on(const lwi_loop_step *step, int n, const double w[6], const d
 #define TABLE_2(isa) TABLE_3(isa)
 extern const lwi_loop_kernels TABLE_2(ISA);
 const lwi_loop_kernels TABLE_2(ISA) = {WIDTH,  solve,      close_loop, pass_on,
-                                       stress, right_side, products};
+                                       stress, right_side, products,   remove_efforts};
