@@ -11,13 +11,14 @@
 
 // ---------------------------------------------------------------------------------------- steppers
 
-enum { ALIGNMENT = 64 };
+enum { ALIGNMENT = 64, VECTOR = 4 };
 
 lw_status lwi_stepper_create(int n, int stride, const lw_allocator *allocator, lwi_stepper *stepper)
 {
     LWI_ASSERT(n >= 0 && stride >= 1);
-    const size_t size = (size_t)n * (size_t)stride, arrays = 3 + LWI_STEPPER_STAGES;
-    *stepper = (lwi_stepper){.n = n, .stride = stride};
+    const int rows = stride > 1 ? n : (n + VECTOR - 1) / VECTOR * VECTOR;
+    const size_t size = (size_t)rows * (size_t)stride, arrays = 3 + LWI_STEPPER_STAGES;
+    *stepper = (lwi_stepper){.n = n, .stride = stride, .rows = rows};
     const size_t bytes = (arrays * size + LWI_STEPPER_LANES) * sizeof(double) + ALIGNMENT;
     stepper->block = lwi_allocate(allocator, bytes);
     if (!stepper->block) return LW_ERR_MEMORY;

@@ -138,7 +138,7 @@ INLINE unsigned answered(int width, lwi_stepper *m)
 {
     lanes_row zero;
     unsigned lanes = m->request.lanes;
-    ROWS(row_finite, m->n, m->request.xdot, zero);
+    ROWS(row_finite, m->rows, m->request.xdot, zero);
     FOR_LANES(l)
     {
         if (!HAS(lanes, l) || (m->status[l] == LW_OK && zero[l] == 0)) continue;
@@ -206,7 +206,7 @@ INLINE void find_step(int width, lwi_stepper *m)
     const double *h = m->tried_step;
     const unsigned lanes = m->request.lanes, well = answered(width, m);
     ROWS(row_weigh, m, m->k[0], f2);
-    ROWS(row_sum, m->n, m->y, m->k[1], -1, m->k[0]);
+    ROWS(row_sum, m->rows, m->y, m->k[1], -1, m->k[0]);
     ROWS(row_weigh, m, m->y, d2);
     FOR_LANES(l)
     {
@@ -325,8 +325,8 @@ INLINE bool dopri54_finish(int width, lwi_stepper *m, unsigned whole)
     }
     spread(width, accepted, on);
     if (width == 1) memcpy(m->k[1], m->k[0], (size_t)m->n * sizeof *m->x); // for interpolation
-    ROWS(row_take, m->n, on, m->x, m->y);
-    ROWS(row_take, m->n, on, m->k[0], m->k[6]);
+    ROWS(row_take, m->rows, on, m->x, m->y);
+    ROWS(row_take, m->rows, on, m->k[0], m->k[6]);
     return false;
 }
 
@@ -377,7 +377,7 @@ INLINE bool dopri54_take_slopes(int width, lwi_stepper *m)
     const unsigned flat = m->request.lanes, well = answered(width, m);
     lanes_row on;
     spread(width, well, on);
-    ROWS(row_take, m->n, on, m->k[0], m->y);
+    ROWS(row_take, m->rows, on, m->k[0], m->y);
     FOR_LANES(l)
     {
         if (HAS(well, l)) m->control[l].slope = true;
@@ -450,7 +450,7 @@ INLINE bool rk4_finish(int width, lwi_stepper *m, unsigned lanes)
     lanes_row sixth = {0}, on;
     spread(width, lanes, on);
     FOR_LANES(l) sixth[l] = m->tried_step[l] / 6;
-    ROWS(row_add, m->n, on, sixth, m->x, m->k[1]);
+    ROWS(row_add, m->rows, on, sixth, m->x, m->k[1]);
     FOR_LANES(l)
     {
         if (HAS(lanes, l))
@@ -471,7 +471,7 @@ INLINE bool rk4_next_stage(int width, lwi_stepper *m)
     if (s == 0)
         memcpy(m->k[1], m->k[0], (size_t)(m->n * m->stride) * sizeof *m->x);
     else
-        ROWS(row_sum, m->n, m->k[1], m->k[1], weight[s], m->k[0]);
+        ROWS(row_sum, m->rows, m->k[1], m->k[1], weight[s], m->k[0]);
     return lanes && s < 3 ? rk4_stage(width, m, lanes, s + 1) : rk4_finish(width, m, lanes);
 }
 

@@ -62,7 +62,7 @@ static inline void NAME(row_stage)(const lwi_stepper *m, const double *on, const
     const double a0 = a[0], a1 = a[1], a2 = a[2], a3 = a[3], a4 = a[4], a5 = a[5];
     const real h = OF_LANES(by);
     const mask set = SET_OF(on);
-    const int n = m->n;
+    const int n = m->rows;
 #define STAND(count, sum)                                                                          \
     case count:                                                                                    \
         for (int i = 0; i < n; i++) {                                                              \
