@@ -36,6 +36,9 @@ typedef struct lwi_problem {
     /** Around the differences of a Jacobian by (t, x): what is costly in the rates may be linear there.  NULL: rates are
      *  the same everywhere. */
     lw_status (*difference)(void *user, bool begin, double t, const double *x);
+    /** After every LWI_TOLERANCE_STEPS steps: raises components of `atol` that are below the round-off of x, of which the error
+     *  estimate has `amplified` times as much.  False: none.  NULL: atol stays as it is. */
+    bool (*raise_tolerances)(void *user, double amplified, double t, const double *x);
     void *user;
     const lw_error *why; ///< of the last failed `rates`, quoted in messages; may be NULL
     double rtol;
@@ -59,6 +62,7 @@ typedef enum lwi_jump {
 
 typedef struct lwi_integrator lwi_integrator;
 
+enum { LWI_TOLERANCE_STEPS = 1000 };
 enum { LWI_STEP_NUMBERS = 2 }; ///< of a step control: step proposed [s], error of the last step
 
 typedef struct lwi_integrator_type {

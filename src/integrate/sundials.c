@@ -176,6 +176,14 @@ static int set_table(solver *self)
     return flag;
 }
 
+// SUNDIALS copies the tolerances.
+static bool set_tolerances(solver *self)
+{
+    const double rtol = self->problem.rtol;
+    return self->method->family ? !CVodeSVtolerances(self->memory, rtol, self->atol)
+                                : !ERKStepSVtolerances(self->memory, rtol, self->atol);
+}
+
 static bool create_erk(solver *self)
 {
     void *m = self->memory = ERKStepCreate(rates, self->t, self->accepted, self->context);
@@ -185,8 +193,7 @@ static bool create_erk(solver *self)
     // one, the first stage is evaluated again.
     if (!self->method->keeps && ERKStepSetPostprocessStepFn(m, do_nothing)) return false;
     return silence(self) && !set_table(self) && !ERKStepSetUserData(m, self) &&
-           !ERKStepSVtolerances(m, self->problem.rtol, self->atol) &&
-           !ERKStepSetMaxErrTestFails(m, MAX_FAILURES) &&
+           set_tolerances(self) && !ERKStepSetMaxErrTestFails(m, MAX_FAILURES) &&
            !ERKStepSetMaxStep(m, self->problem.max_step) &&
            !ERKStepSetInterpolantDegree(m, self->problem.dense_output ? DENSE_DEGREE : STOP_DEGREE);
 }
@@ -248,7 +255,7 @@ static bool create_multistep(solver *self)
 {
     void *m = self->memory = CVodeCreate(self->method->family, self->context);
     return m && silence(self) && !CVodeInit(m, rates, self->t, self->accepted) &&
-           !CVodeSetUserData(m, self) && !CVodeSVtolerances(m, self->problem.rtol, self->atol) &&
+           !CVodeSetUserData(m, self) && set_tolerances(self) &&
            !CVodeSetMaxErrTestFails(m, MAX_FAILURES) && !CVodeSetMaxConvFails(m, MAX_FAILURES) &&
            !CVodeSetMaxStep(m, self->problem.max_step) &&
            (self->method->family == CV_BDF ? set_newton(self) : set_fixed_point(self));
@@ -393,6 +400,37 @@ static bool is_small_change(const solver *self)
     return true;
 }
 
+// The round-off of stages in the error estimate, compared with a tenth of that of one stage, which most methods have; weights of
+// verner87 are up to 30.
+#define USUAL_AMPLIFICATION 0.1
+
+static double amplification(const method *m)
+{
+    double sum = 0;
+    for (int i = 0; m->tableau && i < m->tableau->stages; i++) {
+        const double weight = m->tableau->b[i] - m->tableau->d[i];
+        sum += weight * weight;
+    }
+    return fmax(1, sqrt(sum) / USUAL_AMPLIFICATION);
+}
+
+// Lets the problem raise tolerances that are below round-off.
+static bool raise_tolerances(solver *self)
+{
+    const lwi_problem *p = &self->problem;
+    if (!p->raise_tolerances || self->stats.steps == 0 || self->stats.steps % LWI_TOLERANCE_STEPS)
+        return true;
+    if (!p->raise_tolerances(p->user, amplification(self->method), self->t,
+                             N_VGetArrayPointer(self->accepted)))
+        return true;
+    if (!set_tolerances(self)) return false;
+    if (!self->method->family) return true;
+    // CVODE takes other tolerances with its first step only
+    self->stats.restarts++;
+    self->rejected = rejected(self);
+    return !CVodeReInit(self->memory, self->t, self->accepted);
+}
+
 // Lets the problem change its state between steps.
 static lw_status pre_step(solver *self, lw_error *error)
 {
@@ -447,6 +485,7 @@ static lw_status step(solver *self, double to, double limit, lw_error *error)
     if (p->max_steps && self->stats.steps >= p->max_steps)
         return lwi_integrator_fail(error, LW_ERR_INTEGRATOR, self->t, 0,
                                    "max_steps: %ld steps are done", p->max_steps);
+    if (!raise_tolerances(self)) return LW_ERR_INTERNAL;
     TRY(pre_step(self, error));
     sunrealtype h = 0; // of the last attempt that was shortened
     double end = p->bound ? fmin(limit, p->bound(p->user, self->t)) : limit;

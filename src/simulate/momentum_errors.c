@@ -5,6 +5,8 @@
 // themselves are such a part: no evaluation in doubles has more digits of the speeds than they leave.
 #include "loops/cut_state.h"
 #include "simulate/simulation.h"
+#include "spatial/vec3.h"
+#include "tree/lost_digits.h"
 
 #include <float.h>
 #include <math.h>
@@ -98,4 +100,67 @@ double lwi_momentum_rounding(lw_sim *sim)
     // bodies that drives carry along have momenta, but need not move in their joints
     if (sim->model->driven && compare(sim, BY_WHOLE)) largest = fmax(largest, largest_change(sim));
     return largest > 0 && isfinite(change) ? change / largest : 0;
+}
+
+// ------------------------------------------------------------------------------- attainable tolerances
+
+// Round-off of a momentum, in units of the last place of that which its joint transmits: one for the directions of the axes,
+// which coordinates determine, and some for the sweeps.
+#define PLACES 10
+
+bool lwi_momenta_may_be_inexact(const lw_sim *sim)
+{
+    const lwi_layout *layout = &sim->work->layout;
+    int n = 0;
+    if (sim->options.atol_p > 0 || sim->shared.ranks || !sim->work->formulation->rates ||
+        !lwi_bodies_differ(sim->model))
+        return false;
+    for (int b = 0; b < layout->nblock; b++)
+        if (layout->block[b].kind == LWI_MOMENTUM) n += layout->block[b].n;
+    return n > 0 && n == sim->model->tree_nv;
+}
+
+// Round-off of each momentum of node k.
+static void round_off_of_node(const lw_sim *sim, int k, double error[6])
+{
+    const lwi_node *node = &sim->model->node[k];
+    const int joint = node->joint;
+    double S[LW_JOINT_MAX_NV][6];
+    for (int j = 0; j < node->nv; j++) error[j] = 0;
+    if (joint < 0 || node->nv == 0) return;
+    const double *P = sim->momenta.transmitted[joint];
+    node->type->subspace(node->par, sim->snapshot.q + sim->model->joint[joint].iq, S);
+    for (int j = 0; j < node->nv; j++) {
+        const double *column = S[node->column[j]];
+        error[j] = PLACES *
+                   last_place(v3_norm(column) * v3_norm(P) + v3_norm(column + 3) * v3_norm(P + 3));
+    }
+}
+
+// A momentum that is zero, as across a plane in which a rope with a heavy load moves, has the round-off of those within the plane:
+// steps that try to resolve less become shorter in proportion to it, without end.
+bool lwi_raise_tolerances(void *user, double amplified, double t, const double *x)
+{
+    lw_sim *sim = user;
+    const lwi_layout *layout = &sim->work->layout;
+    const lw_model *model = sim->model;
+    bool raised = false;
+    if (sim->work->formulation->observe(sim->work, t, x, sim->inputs, LW_OBSERVE_TWIST,
+                                        &sim->snapshot) != LW_OK)
+        return false;
+    lwi_observe_momenta(sim->work, &sim->snapshot, &sim->momenta);
+    int b = 0, i = 0; // block and component of the next momentum
+    for (int k = 0; k < model->nnode; k++) {
+        double error[6];
+        round_off_of_node(sim, k, error);
+        for (int j = 0; j < model->node[k].nv; j++, i++) {
+            while (layout->block[b].kind != LWI_MOMENTUM || i == layout->block[b].n) b++, i = 0;
+            double *atol = &sim->atol[layout->block[b].first + i];
+            if (!(amplified * error[j] > *atol)) continue;
+            *atol = amplified * error[j];
+            raised = true;
+        }
+    }
+    sim->raised |= raised;
+    return raised;
 }

@@ -167,6 +167,8 @@ static lw_status make_integrator(lw_sim *sim)
 {
     const lw_options *o = &sim->options;
     const lwi_integrator_type *type = lwi_integrator_find(o->integrator);
+    const bool raises = type->adaptive && lwi_momenta_may_be_inexact(sim);
+    if (raises) TRY(lwi_observed_momenta_create(sim->model, &sim->arena, &sim->momenta));
     const lwi_problem problem = {.n = sim->work->layout.nx,
                                  .rates = rates,
                                  .step = sim->work->formulation->step ? step : NULL,
@@ -175,6 +177,7 @@ static lw_status make_integrator(lw_sim *sim)
                                  .bound = sim->crossing.active ? bound : NULL,
                                  .accept = sim->crossing.active ? accept : NULL,
                                  .difference = difference,
+                                 .raise_tolerances = raises ? lwi_raise_tolerances : NULL,
                                  .user = sim,
                                  .why = &sim->work->error,
                                  .rtol = o->rtol,

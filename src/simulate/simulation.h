@@ -270,6 +270,7 @@ struct lw_sim {
     double *rates[2];  ///< [nx] for lwi_momentum_errors; NULL without momenta
     void *spare;       ///< [ndiscrete of the work]
     double *atol;      ///< [nx]
+    bool raised;       ///< momenta have larger ones than specified: lwi_raise_tolerances
     double *inputs;    ///< [ninput]
     double *output;    ///< [model noutput_value] of the observation
     double next_break; ///< next time at which the model is not smooth; > t
@@ -520,6 +521,10 @@ double lwi_momentum_errors(lw_sim *sim);
  *  unit in its last place: no evaluation has these digits.  With drives also as a part of the largest speed that the
  *  momenta give without them.  0: no momenta, or unknown.  @cost two evaluations, four with drives */
 double lwi_momentum_rounding(lw_sim *sim);
+/** May momenta have a round-off above their tolerances, because masses differ very much? */
+bool lwi_momenta_may_be_inexact(const lw_sim *sim);
+/** `raise_tolerances` of the problem with these momenta.  @cost an observation */
+bool lwi_raise_tolerances(void *user, double amplified, double t, const double *x);
 /** The formulation with speeds as state to be named in messages. */
 const char *lwi_state_of_speeds(const lw_model *model);
 /** Adds a line to sim->notice after the first row that shows that momenta diverge. */
