@@ -219,7 +219,7 @@ static lw_model *rope_in_a_plane(double ratio)
     return lwt_model(b);
 }
 
-// Momenta across the plane are zero but for the round-off of those within it, 1e11 times their tolerances: steps that resolve
+// Momenta across the plane are zero except for the round-off of those within it, 1e11 times their tolerances: steps that resolve
 // these are 1e-8 s and shorter.  Tolerances are raised to the round-off, and runs say so.  Without great ratios none is.
 static void tolerances_below_round_off_do_not_shorten_steps(void **state)
 {
