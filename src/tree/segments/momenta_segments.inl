@@ -42,8 +42,9 @@ static void VARIANT(momenta_elimination)(const lwi_kernel_plan *plan, const lwi_
 {
     const segment_positions of = positions_of(plan, stage, state);
     for (int h = 0; h < stage->segments; h += WIDTH) VARIANT(segment_clear)(of.segment, h);
-    for (int from = of.length - 1; from >= 0; from -= VARIANT(FEW)) {
-        const int to = from - VARIANT(FEW) + 1 < 0 ? 0 : from - VARIANT(FEW) + 1;
+    const int count = VARIANT(bodies_at_a_time)(of);
+    for (int from = of.length - 1; from >= 0; from -= count) {
+        const int to = from - count + 1 < 0 ? 0 : from - count + 1;
         for (int h = 0; h < stage->segments; h += WIDTH) {
             VARIANT(segment_momenta)(of, h, from, to);
             for (int i = 0; i < 6; i += VARIANT(COLUMNS))
@@ -70,9 +71,8 @@ static mask VARIANT(segment_speeds)(const lwi_kernel_plan *plan, const lwi_k_sta
         const lwi_k_screw *k = at.screw;
         const lwi_k_pivot *pivot = at.pivot;
         lwi_k_motion *motion = at.motion;
-        const real Di = AT(pivot->Di);
-        valid &= VARIANT(well_posed)(Di, AT(pivot->diagonal));
-        const real y = AT(pivot->y) - VARIANT(diagonal_of_tip)(at.row, l, f) * Di;
+        valid &= VARIANT(well_posed)(AT(pivot->Di), AT(pivot->diagonal));
+        const real y = VARIANT(less_tip)(pivot, at.row, l, f);
 #define SPEED(shape) VARIANT(hinge_speed)(k, kl, at.pose, pivot, motion, l, y, shape, V, g);
         OF_SHAPE(*at.shape, SPEED)
 #undef SPEED

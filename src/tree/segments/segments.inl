@@ -21,13 +21,16 @@
 
 // ------------------------------------------------------------------------------------------- lanes
 
-// Sweeps take a few bodies of all segments at a time, so that a block is read once if its lanes need several
-// registers: h is the first lane of each.
-enum { VARIANT(PARTS) = LWI_LANES / WIDTH, VARIANT(FEW) = 12 };
+// Sweeps take some bodies of all segments at a time, what the first cache holds: not many if a block is read once for each of
+// several registers, h is then the first lane of each.
+enum { VARIANT(PARTS) = LWI_LANES / WIDTH, VARIANT(FEW) = 12, VARIANT(MANY) = 36 };
+static INLINE int VARIANT(bodies_at_a_time)(segment_positions of)
+{
+    return of.segments > WIDTH ? VARIANT(FEW) : VARIANT(MANY);
+}
 #define EVERY_PART(of, from, to)                                                                   \
-    for (int from = 0, to;                                                                         \
-         to = from + VARIANT(FEW) < (of).length ? from + VARIANT(FEW) : (of).length,               \
-             from < (of).length;                                                                   \
+    for (int from = 0, to, count_ = VARIANT(bodies_at_a_time)(of);                                 \
+         to = from + count_ < (of).length ? from + count_ : (of).length, from < (of).length;       \
          from = to)                                                                                \
         for (int h = 0; h < (of).segments; h += WIDTH)
 
@@ -115,7 +118,7 @@ static void VARIANT(segment_velocities)(const lwi_kernel_plan *plan, const lwi_k
     EVERY_PART(of, from, to) VARIANT(velocities_part)(of, h, from, to, w[h / WIDTH]);
 }
 
-// Positions j = from ... to, inward.  The sweeps below alternate, a few bodies each, so that the output of
+// Positions j = from ... to, inward.  The sweeps below alternate, some bodies each, so that the output of
 // one is still in the cache when the next reads it.
 static void VARIANT(segment_inward)(segment_positions of, int half, int from, int to)
 {
@@ -195,10 +198,13 @@ static INLINE void VARIANT(columns)(segment_positions of, int half, int first, i
             LESS(x[2], g2, t);
             LESS(x[3], g3, t);
             LESS(x[4], g4, t);
-            if (biased)
-                e[i] += SUM2(x[0], b0, x[1], b1) + SUM2(x[2], b2, x[3], k0) + SUM2(x[4], k1, t, yi);
-            else
-                MORE(e[i], t, yi);
+            MORE(e[i], t, yi);
+            if (!biased) continue;
+            MORE(e[i], x[0], b0);
+            MORE(e[i], x[1], b1);
+            MORE(e[i], x[2], b2);
+            MORE(e[i], x[3], k0);
+            MORE(e[i], x[4], k1);
         }
 #define PASS(shape)                                                                                \
     for (int i = 0; i < N; i++) VARIANT(pass_column)(k, kl, pose, l, shape, T[i]);
@@ -252,7 +258,8 @@ static void VARIANT(segment_clear)(lwi_k_segment *segment, int half)
     ART M;
     VARIANT(clear)(&M);
     VARIANT(park)(&segment->art, half, &M, true);
-    for (int i = 0; i < 36; i++) AT(segment->T[i]) = ZERO + (i % 7 == 0 ? 1 : 0);
+    for (int i = 0; i < 36; i++) AT(segment->T[i]) = ZERO;
+    for (int i = 0; i < 6; i++) AT(segment->T[7 * i]) = ZERO + 1;
     for (int i = 0; i < 6; i++) AT(segment->e[i]) = ZERO;
     for (int i = 0; i < 21; i++) AT(segment->L[i]) = ZERO;
     for (int i = 0; i < 3; i++) AT(segment->art.h[i]) = ZERO;
@@ -264,8 +271,9 @@ static void VARIANT(segment_elimination)(const lwi_kernel_plan *plan, const lwi_
 {
     const segment_positions of = positions_of(plan, stage, state);
     for (int h = 0; h < stage->segments; h += WIDTH) VARIANT(segment_clear)(of.segment, h);
-    for (int from = of.length - 1; from >= 0; from -= VARIANT(FEW)) {
-        const int to = from - VARIANT(FEW) + 1 < 0 ? 0 : from - VARIANT(FEW) + 1;
+    const int count = VARIANT(bodies_at_a_time)(of);
+    for (int from = of.length - 1; from >= 0; from -= count) {
+        const int to = from - count + 1 < 0 ? 0 : from - count + 1;
         for (int h = 0; h < stage->segments; h += WIDTH) {
             VARIANT(segment_inward)(of, h, from, to);
             for (int i = 0; i < 6; i += VARIANT(COLUMNS))
@@ -275,12 +283,13 @@ static void VARIANT(segment_elimination)(const lwi_kernel_plan *plan, const lwi_
     }
 }
 
-// t.f of a body, f: wrench at the tip.
-static INLINE real VARIANT(diagonal_of_tip)(const lwi_k_row *row, int l, const real f[6])
+// y - t.f / D of a body, f: wrench at the tip.
+static INLINE real VARIANT(less_tip)(const lwi_k_pivot *pivot, const lwi_k_row *row, int l,
+                                     const real f[6])
 {
-    return SUM2(AT(row->t[0]), f[0], AT(row->t[1]), f[1]) +
-           SUM2(AT(row->t[2]), f[2], AT(row->t[3]), f[3]) +
-           SUM2(AT(row->t[4]), f[4], AT(row->t[5]), f[5]);
+    real sum = AT(row->t[0]) * f[0];
+    for (int i = 1; i < 6; i++) MORE(sum, AT(row->t[i]), f[i]);
+    return NMAD(sum, AT(pivot->Di), AT(pivot->y));
 }
 
 // y - t.f / D, and A of the body.
@@ -295,9 +304,8 @@ static mask VARIANT(outward_part)(segment_positions of, int half, int from, int 
         const int l = 0, kl = 0;
         const lwi_k_screw *k = at.screw;
         const lwi_k_pivot *pivot = at.pivot;
-        const real Di = AT(pivot->Di);
-        valid &= VARIANT(well_posed)(Di, AT(pivot->diagonal));
-        const real y = AT(pivot->y) - VARIANT(diagonal_of_tip)(at.row, l, f) * Di;
+        valid &= VARIANT(well_posed)(AT(pivot->Di), AT(pivot->diagonal));
+        const real y = VARIANT(less_tip)(pivot, at.row, l, f);
 #define OUTWARD(shape)                                                                             \
     VARIANT(hinge_outward)                                                                         \
     (k, kl, at.pose, at.bias, pivot, at.motion, l, y, shape, A);
