@@ -29,16 +29,24 @@ static void join_velocities(const lwi_k_stage *stage, lwi_k_segment *segment)
     }
 }
 
-// A matrix by rows of six numbers in eight places, with a row in one register, in two, or number by number.
+// A matrix by rows of six numbers in eight places, with a row in one register, in two, or number by number.  The last two
+// places are zero.
 typedef double join_matrix[6][LWI_LANES] __attribute__((aligned(64)));
 typedef double join_vector[LWI_LANES] __attribute__((aligned(64)));
 enum { ROW = WIDTH == 1 ? 6 : LWI_LANES / WIDTH };
 #define ROW_OF(x, e) (*(stored *)&(x)[(e)*WIDTH])
 
-// x += a y, not fused
+// What a segment brings to its joins: I, p; the columns of T as rows; L = sum of l l' / d.  The entries of l before place j
+// are zero in row j, and entry j is d.  Pivots of L within the rounding error of their diagonal are dropped: l = 0, d = 1.
+typedef struct join_part {
+    join_matrix I, T, l;
+    join_vector p, d;
+} join_part;
+
+// x += a y
 static INLINE void add_row(real x[ROW], double a, const real y[ROW])
 {
-    for (int e = 0; e < ROW; e++) x[e] += NAME(splat)(a) * y[e];
+    for (int e = 0; e < ROW; e++) MORE(x[e], NAME(splat)(a), y[e]);
 }
 static INLINE void load_row(real x[ROW], const double *from)
 {
@@ -49,13 +57,102 @@ static INLINE void store_row(double *to, const real x[ROW])
     for (int e = 0; e < ROW; e++) ROW_OF(to, e) = x[e];
 }
 
-#if WIDTH > 1
-// all bits of places 0 ... i
-static const int64_t up_to[6][LWI_LANES] __attribute__((aligned(64))) = {
-    {-1}, {-1, -1}, {-1, -1, -1}, {-1, -1, -1, -1}, {-1, -1, -1, -1, -1}, {-1, -1, -1, -1, -1, -1}};
+// a . x, in the order of registers of four
+static INLINE double dot_row(const join_vector a, const real x[ROW])
+{
+    real m[ROW];
+    for (int e = 0; e < ROW; e++) m[e] = ROW_OF(a, e) * x[e];
+#if WIDTH == 1
+    return ((m[0] + m[4]) + m[2]) + ((m[1] + m[5]) + m[3]);
+#else
+#if WIDTH == 4
+    const four sum = m[0] + m[1];
+#else
+    const four sum = __builtin_shufflevector(m[0], m[0], 0, 1, 2, 3) +
+                     __builtin_shufflevector(m[0], m[0], 4, 5, 6, 7);
 #endif
+    return (sum[0] + sum[2]) + (sum[1] + sum[3]);
+#endif
+}
+
+// Entries 0 ... 5 of every segment become a row of its part.
+#define READ_ROW(stage, part, row, entry)                                                          \
+    read_row(stage,                                                                                \
+             (const double *[6]){entry(0), entry(1), entry(2), entry(3), entry(4), entry(5)},      \
+             (part)->row)
+static INLINE void read_row(const lwi_k_stage *stage, const double *const entry[6], double *to)
+{
+    enum { NEXT = sizeof(join_part) / sizeof(double) };
+#if WIDEST > 1
+    for (int r = 0; r < stage->segments; r += 4, to += 4 * NEXT) {
+        four x[4],
+            y[4] = {*(const loose_four *)(entry[4] + r), *(const loose_four *)(entry[5] + r)};
+        for (int i = 0; i < 4; i++) x[i] = *(const loose_four *)(entry[i] + r);
+        transpose_four(x);
+        transpose_four(y);
+        for (int i = 0; i < 4; i++) {
+            *(loose_four *)(to + i * NEXT) = x[i];
+            *(loose_four *)(to + i * NEXT + 4) = y[i];
+        }
+    }
+#else
+    for (int r = 0; r < stage->segments; r++, to += NEXT)
+        for (int i = 0; i < 6; i++) to[i] = entry[i][r];
+#endif
+}
 
 static const int place_of[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
+
+// L = sum of l l' / d (Cholesky) of WIDTH segments from lane `l` on; row j of l in lanes.
+static INLINE void factor(const lwi_k_segment *segment, int l, lwi_lanes column[6][6],
+                          lwi_lanes pivot[6])
+{
+    const real zero = NAME(splat)(0);
+    real L[6][6];
+    for (int i = 0, e = 0; i < 6; i++)
+        for (int j = 0; j <= i; j++, e++) L[i][j] = AT(segment->L[e]);
+    for (int j = 0; j < 6; j++) {
+        const real d = L[j][j], min_pivot = 64 * DBL_EPSILON * AT(segment->L[j * (j + 3) / 2]);
+        const mask dropped = NAME(at_most)(d, min_pivot);
+        const real inverse = NAME(select)(dropped, zero, 1 / d);
+        AT(pivot[j]) = NAME(select)(dropped, NAME(splat)(1), d);
+        for (int i = j; i < 6; i++) AT(column[j][i]) = NAME(select)(dropped, zero, L[i][j]);
+        for (int i = j + 1; i < 6; i++) {
+            const real ratio = L[i][j] * inverse;
+            for (int k = j + 1; k <= i; k++) LESS(L[i][k], ratio, L[k][j]);
+        }
+    }
+}
+
+static void read_parts(const lwi_k_stage *stage, const lwi_k_segment *segment, join_part *part)
+{
+    static const lwi_lanes zero;
+    const lwi_k_art *art = &segment->art;
+    lwi_lanes column[6][6], pivot[6];
+    for (int r = 0; r < stage->segments; r += WIDTH) factor(segment, r, column, pivot);
+    for (int j = 0; j < 6; j++) {
+#define OF_T(i) segment->T[6 * (i) + j]
+#define OF_L(i) ((i) < j ? zero : column[j][i])
+        READ_ROW(stage, part, T[j], OF_T);
+        READ_ROW(stage, part, l[j], OF_L);
+    }
+    for (int i = 0; i < 3; i++) {
+#define UPPER(j) ((j) < 3 ? art->A[place_of[i][(j) % 3]] : art->B[3 * i + (j) % 3])
+#define LOWER(j) ((j) < 3 ? art->B[3 * ((j) % 3) + i] : art->C[place_of[i][(j) % 3]])
+        READ_ROW(stage, part, I[i], UPPER);
+        READ_ROW(stage, part, I[3 + i], LOWER);
+    }
+#define OF_P(i) art->p[i]
+#define OF_D(i) pivot[i]
+    READ_ROW(stage, part, p, OF_P);
+    READ_ROW(stage, part, d, OF_D);
+#undef OF_T
+#undef OF_L
+#undef UPPER
+#undef LOWER
+#undef OF_P
+#undef OF_D
+}
 
 static void read_art(const lwi_k_art *art, int r, join_matrix I, join_vector p)
 {
@@ -79,47 +176,24 @@ static void write_art(join_matrix I, const join_vector p, lwi_k_art *art)
     for (int i = 0; i < 6; i++) art->p[i][0] = p[i];
 }
 
-// Q -= s x x', at: the entries of x.  An entry and its mirror image are the same product, s x_i x_k with i >= k.
-static INLINE void subtract_square(real Q[6][ROW], const join_vector at, const real x[ROW],
-                                   double s)
+// Q := (1 + I L)^-1 I = (I^-1 + L)^-1, computed without an inverse because I and L may be singular.  Each term of L subtracts
+// Q l (Q l)' / (d + l'Q l).  On entry Q holds I.
+static INLINE void soften(const join_part *part, real Q[6][ROW])
 {
-    real sx[ROW];
-    for (int e = 0; e < ROW; e++) sx[e] = NAME(splat)(s) * x[e];
-    for (int i = 0; i < 6; i++)
-        for (int e = 0; e < ROW; e++) {
-            const real below = NAME(splat)(s * at[i]) * x[e], above = sx[e] * NAME(splat)(at[i]);
-#if WIDTH == 1
-            Q[i][e] -= e <= i ? below : above;
-#else
-            Q[i][e] -= NAME(select)(*(const mask *)&up_to[i][e * WIDTH], below, above);
-#endif
-        }
-}
-
-// Q := (1 + I L)^-1 I = (I^-1 + L)^-1, computed without an inverse because I and L may be singular.
-// L = sum of d l l' (Cholesky); each term subtracts Q l (Q l)' d / (1 + d l'Q l), with a denominator
-// >= 1.  Pivots of L within the rounding error of their diagonal are dropped.  On entry Q holds I.
-static void soften(const lwi_k_segment *segment, int r, real Q[6][ROW])
-{
-    double L[6][6];
-    for (int i = 0, e = 0; i < 6; i++)
-        for (int j = 0; j <= i; j++, e++) L[i][j] = segment->L[e][r];
     for (int j = 0; j < 6; j++) {
-        const double min_pivot = 64 * DBL_EPSILON * segment->L[j * (j + 3) / 2][r], d = L[j][j];
-        if (!(d > min_pivot)) continue;
-        real Ql[ROW];
+        real Ql[ROW], second[ROW];
         join_vector at;
-        for (int e = 0; e < ROW; e++) Ql[e] = Q[j][e] * NAME(splat)(d);
-        for (int k = j + 1; k < 6; k++) add_row(Ql, L[k][j], Q[k]);
-        store_row(at, Ql);
-        double lQl = at[j] * d;
-        for (int k = j + 1; k < 6; k++) lQl += at[k] * L[k][j];
-        const double s = 1 / (d + lQl), inverse = 1 / d; // both l and Ql are d times too large
-        subtract_square(Q, at, Ql, s);
-        for (int i = j + 1; i < 6; i++) {
-            const double factor = L[i][j] * inverse;
-            for (int k = j + 1; k <= i; k++) L[i][k] -= factor * L[k][j];
+        for (int e = 0; e < ROW; e++) {
+            Ql[e] = NAME(splat)(part->l[j][j]) * Q[j][e];
+            second[e] = j < 5 ? NAME(splat)(part->l[j][j + 1]) * Q[j + 1][e] : NAME(splat)(0);
         }
+        for (int k = j + 2; k < 6; k++) add_row((k - j) % 2 ? second : Ql, part->l[j][k], Q[k]);
+        for (int e = 0; e < ROW && j < 5; e++) Ql[e] += second[e];
+        const double s = 1 / (part->d[j] + dot_row(part->l[j], Ql));
+        store_row(at, Ql);
+        for (int e = 0; e < ROW; e++) Ql[e] *= NAME(splat)(s);
+        for (int i = 0; i < 6; i++)
+            for (int e = 0; e < ROW; e++) LESS(Q[i][e], NAME(splat)(at[i]), Ql[e]);
     }
 }
 
@@ -135,50 +209,45 @@ static void free_tip(const lwi_k_segment *segment, int r, const join_vector p, d
     }
 }
 
-// I += T Q T', p += T q, columns of T as rows; row i of T Q T' = sum of (T Q)_ik T'_k
-static void add_beyond(const lwi_k_segment *segment, int r, const real Q[6][ROW],
-                       const join_vector q, join_matrix I, join_vector p)
+// (I, p) := those of the segment + (T Q T', T q); row i of T Q T' = sum of (T Q)_ik T'_k
+static INLINE void add_beyond(const join_part *part, const real Q[6][ROW], const join_vector q,
+                              join_matrix I, join_vector p)
 {
     real columns[6][ROW], x[ROW];
-    join_matrix T = {{0}};
-    for (int i = 0; i < 6; i++)
-        for (int j = 0; j < 6; j++) T[j][i] = segment->T[6 * i + j][r];
-    load_row(x, p);
+    load_row(x, part->p);
     for (int j = 0; j < 6; j++) {
-        load_row(columns[j], T[j]);
+        load_row(columns[j], part->T[j]);
         add_row(x, q[j], columns[j]);
     }
     store_row(p, x);
     for (int i = 0; i < 6; i++) {
         join_vector TQ;
-        for (int e = 0; e < ROW; e++) x[e] = NAME(splat)(0);
-        for (int k = 0; k < 6; k++) add_row(x, T[k][i], Q[k]);
+        for (int e = 0; e < ROW; e++) x[e] = NAME(splat)(part->T[0][i]) * Q[0][e];
+        for (int k = 1; k < 6; k++) add_row(x, part->T[k][i], Q[k]);
         store_row(TQ, x);
-        load_row(x, I[i]);
+        load_row(x, part->I[i]);
         for (int k = 0; k < 6; k++) add_row(x, TQ[k], columns[k]);
         store_row(I[i], x);
     }
-    for (int i = 1; i < 6; i++)
-        for (int j = 0; j < i; j++) I[j][i] = I[i][j];
 }
 
-// (I, p) at the tip of segment r becomes (I, p) at its base.
-static void join_inward(lwi_k_segment *segment, int r, join_matrix I, join_vector p)
+// (I, p) at the tip of segment r becomes (I, p) at its base if `on`.
+static void join_inward(lwi_k_segment *segment, int r, const join_part *part, bool on,
+                        join_matrix I, join_vector p)
 {
     lwi_k_join *at = &segment->join[r];
     real Q[6][ROW], q[ROW];
     double x[6];
-    for (int i = 0; i < 6; i++) load_row(Q[i], I[i]);
-    soften(segment, r, Q);
     free_tip(segment, r, p, x);
+    for (int i = 0; i < 6; i++) load_row(Q[i], I[i]);
+    soften(part, Q);
     load_row(q, p); // q = Q (e - L p) + p
     for (int j = 0; j < 6; j++) {
         add_row(q, x[j], Q[j]);
         store_row(at->Q[j], Q[j]);
     }
     store_row(at->q, q);
-    read_art(&segment->art, r, I, p);
-    add_beyond(segment, r, Q, at->q, I, p);
+    if (on) add_beyond(part, Q, at->q, I, p);
 }
 
 // A of the base of segment r becomes that of the next base; computes the wrench f between them.
@@ -213,21 +282,26 @@ static const lwi_k_art *beyond(const lwi_kernel_plan *plan, const lwi_k_stage *s
     return place < 0 ? NULL : &state->art[place / LWI_LANES];
 }
 
-// Articulated inertia of the branch from that of the bodies attached to its last body.
+// Articulated inertia of the branch from that of the bodies attached to its last body; on the ground it is not needed.
 static void join_inertias(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
                           const lwi_k_state *state)
 {
     lwi_k_segment *segment = &state->segment[stage->segment];
+    const bool needed = plan->step[stage->first].park >= 0;
+    join_part part[LWI_LANES];
     join_matrix I = {{0}};
     join_vector p = {0};
     int lane, r = stage->segments - 1;
     const lwi_k_art *art = beyond(plan, stage, state, &lane);
-    if (art)
+    read_parts(stage, segment, part);
+    if (art) {
         read_art(art, lane, I, p);
-    else
-        read_art(&segment->art, r--, I, p);
-    for (; r >= 0; r--) join_inward(segment, r, I, p);
-    write_art(I, p, &segment->left);
+    } else {
+        memcpy(I, part[r].I, sizeof I);
+        memcpy(p, part[r--].p, sizeof p);
+    }
+    for (; r >= 0; r--) join_inward(segment, r, &part[r], r > 0 || needed, I, p);
+    if (needed) write_art(I, p, &segment->left);
 }
 
 // A of all bases from A of the first one, and the wrenches between the segments.
