@@ -207,26 +207,33 @@ static void long_tails_agree_with_the_generic_recursion(void **state)
         }
 }
 
-// Of one or two equal tails each would be cut; three are batched.
+// One tail is cut, two equal ones from a length on, three are batched.
+static void check_equal_tails(int tails, int n, int cut)
+{
+    lwi_arena arena;
+    const creature c = {.trunk = LW_JOINT_FREE,
+                        .tails = tails,
+                        .length = {n, n, n},
+                        .shape = LWT_CHAIN_ACROSS,
+                        .slider = -1};
+    living l = bring_to_life(&c);
+    lwi_arena_init(&arena, NULL);
+    const lwi_kernel *kernel = kernel_of(l.model, 0, LWI_K_AUTO, LWI_K_AUTO, &arena);
+    assert_int_equal(kernel->plan->segments, cut);
+    check_model(l.model, 0, l.x, NULL, 1e-10, "tails", (unsigned long long)tails);
+    lwi_arena_free(&arena);
+    bury(&l);
+}
+
 static void many_tails_are_batched(void **state)
 {
     (void)state;
-    for (int tails = 1; tails <= MAX_TAILS; tails++) {
-        lwi_arena arena;
-        const int n = 512;
-        const creature c = {.trunk = LW_JOINT_FREE,
-                            .tails = tails,
-                            .length = {n, n, n},
-                            .shape = LWT_CHAIN_ACROSS,
-                            .slider = -1};
-        living l = bring_to_life(&c);
-        lwi_arena_init(&arena, NULL);
-        const lwi_kernel *kernel = kernel_of(l.model, 0, LWI_K_AUTO, LWI_K_AUTO, &arena);
-        assert_int_equal(kernel->plan->segments, tails <= 2 ? tails : 0);
-        check_model(l.model, 0, l.x, NULL, 1e-10, "tails", (unsigned long long)tails);
-        lwi_arena_free(&arena);
-        bury(&l);
-    }
+    check_equal_tails(1, 191, 1);
+    check_equal_tails(2, 191, 0);
+    check_equal_tails(2, 192, 2);
+    check_equal_tails(2, 512, 2);
+    check_equal_tails(MAX_TAILS, 192, 0);
+    check_equal_tails(MAX_TAILS, 512, 0);
 }
 
 // The massless body of a universal joint has no pivot: no segment ends with it.

@@ -151,9 +151,10 @@ static void choose_stages(work *w, int min_branches)
     }
 }
 
-// Three parallel branches are faster than segments of each, two only below some length.  This one is from before joins had
-// rows in lanes; with registers of four lanes segments of two gain from 192 on (bench_tails, docs/benchmarks.md).
-enum { MIN_LENGTH_OF_TWO = 512 };
+// Three parallel branches are faster than segments of each.  Two are slower from 96 hinges on, measured with registers of
+// four lanes; with eight lanes both ways use registers of four up to 383 hinges.  But segments make batches slower, so the
+// gain must be a quarter.
+enum { MIN_LENGTH_OF_TWO = 192 };
 
 // Cuts long branches with at most one similar branch into segments; returns true if any is cut.
 static bool cut_branches(work *w, lwi_branch_choice choice)
