@@ -2,8 +2,8 @@
 //
 // Gram and Schmidt with the columns of the right-hand sides, modified: of W_y = (w_1 ... w_n),
 //
-//   d_j = w_j.w_j    r_jk = w_j.w_k / d_j,  w_k -= r_jk w_j  (k > j)    c_j = w_j.b / d_j,  b -= c_j w_j
-//   y_j = -c_j - sum r_jk y_k
+//   d_j = w_j.w_j    r_jk = -w_j.w_k / d_j,  w_k += r_jk w_j  (k > j)    c_j = -w_j.b / d_j,  b += c_j w_j
+//   y_j = c_j + sum r_jk y_k
 //
 // Redundant rows need no treatment: W_y has full column rank.  d_j is the squared distance of column j from the span
 // of those before it, in any axes.  Two and three rows for as many speeds are solved by determinants.
@@ -37,9 +37,15 @@ static val *column(const system_of *s, int k)
     return s->w + k * s->rows;
 }
 
-static void subtract(lwi_codegen_graph *g, int n, val *a, val x, const val *b)
+static void add_multiple(lwi_codegen_graph *g, int n, val *a, val x, const val *b)
 {
-    for (int i = 0; i < n; i++) a[i] = msub(g, a[i], x, b[i]);
+    for (int i = 0; i < n; i++) a[i] = madd(g, a[i], x, b[i]);
+}
+
+// A separate sign would be moved to what reads the result, from loop to loop, and equal loops had different operations.
+static val minus_inverse(lwi_codegen_graph *g, val x)
+{
+    return lwi_codegen_graph_op(g, LWI_OP_DIV, lit(g, -1), x);
 }
 
 static val size_of(const system_of *s, int k)
@@ -55,24 +61,23 @@ static void orthogonalise(system_of *s, const lwi_elements *elements, const lwi_
         const val *w = column(s, j);
         const val d = lwi_codegen_dot(g, s->rows, w, w);
         check(s, d, s->size[j], elements->loops->norm2[block->y[j]], block->y[j]);
-        const val Di = inverse(g, d);
+        const val Di = minus_inverse(g, d);
         for (int k = j + 1; k < s->ny; k++) {
-            val *x = column(s, k);
-            s->r[j * s->ny + k] = mul(g, lwi_codegen_dot(g, s->rows, w, x), Di);
-            subtract(g, s->rows, x, s->r[j * s->ny + k], w);
+            val *x = column(s, k), *r = &s->r[j * s->ny + k];
+            *r = mul(g, lwi_codegen_dot(g, s->rows, w, x), Di);
+            add_multiple(g, s->rows, x, *r, w);
         }
         for (int k = 0; k < s->n; k++) {
-            val *b = s->b + k * s->rows;
-            const val c = mul(g, lwi_codegen_dot(g, s->rows, w, b), Di);
-            subtract(g, s->rows, b, c, w);
-            s->y[k * s->ny + j] = neg(g, c);
+            val *b = s->b + k * s->rows, *c = &s->y[k * s->ny + j];
+            *c = mul(g, lwi_codegen_dot(g, s->rows, w, b), Di);
+            add_multiple(g, s->rows, b, *c, w);
         }
     }
     for (int k = 0; k < s->n; k++)
         for (int j = s->ny - 1; j >= 0; j--)
             for (int i = j + 1; i < s->ny; i++)
                 s->y[k * s->ny + j] =
-                    msub(g, s->y[k * s->ny + j], s->r[j * s->ny + i], s->y[k * s->ny + i]);
+                    madd(g, s->y[k * s->ny + j], s->r[j * s->ny + i], s->y[k * s->ny + i]);
 }
 
 // Rows of the adjugate; returns the determinant.
@@ -104,7 +109,7 @@ static void by_determinants(system_of *s, const lwi_elements *elements, const lw
         size = mul(g, size, size_of(s, k));
     }
     check(s, mul(g, det, det), size, norm2, block->y[0]);
-    const val minus = neg(g, inverse(g, det));
+    const val minus = minus_inverse(g, det);
     for (int k = 0; k < s->n; k++)
         for (int j = 0; j < s->ny; j++)
             s->y[k * s->ny + j] =
@@ -116,7 +121,7 @@ static void alone(system_of *s, const lwi_elements *elements, const lwi_loop_blo
     lwi_codegen_graph *g = s->g;
     const val w = column(s, 0)[0];
     check(s, mul(g, w, w), size_of(s, 0), elements->loops->norm2[block->y[0]], block->y[0]);
-    const val minus = neg(g, inverse(g, w));
+    const val minus = minus_inverse(g, w);
     for (int k = 0; k < s->n; k++) s->y[k] = mul(g, minus, s->b[k * s->rows]);
 }
 

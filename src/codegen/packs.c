@@ -13,8 +13,9 @@ enum { FEW = 3 }; // packs of a layout that are not worth a function
 
 // ---------------------------------------------------------------------------------------- schedule
 
-// Segments are ready when their sources are evaluated.  As many of a kind as there are lanes become a pack; where no kind has so many,
-// the segment that the longest sequence of others waits for is next, with what is ready of its kind.
+// Segments are ready when their sources are evaluated.  As many of a kind as there are lanes become a pack.  Where no kind has so many,
+// the next is a kind of which all segments that are left are ready, else the segment that the longest sequence of others waits for,
+// with what is ready of its kind.
 typedef struct schedule {
     lwi_repeats *r;
     int lanes;
@@ -24,6 +25,8 @@ typedef struct schedule {
     int *ready, *count;    // of kind k: ready[member ... member + count[k]]
     int *heap, nheap;      // of ready segments; also those that are evaluated already
     int *full, nfull;      // kinds with enough for a pack
+    int *waiting;          // [nkind] segments that are not ready yet
+    int *whole, nwhole;    // kinds without such
     bool *lanes_of, *done; // [nkind] its operations exist for vectors; [nsegment]
 } schedule;
 
@@ -54,18 +57,22 @@ static lw_status create_schedule(schedule *s)
     s->count = LWI_PUSH(r->arena, int, r->nkind);
     s->heap = LWI_PUSH(r->arena, int, n);
     s->full = LWI_PUSH(r->arena, int, n);
+    s->waiting = LWI_PUSH(r->arena, int, r->nkind);
+    s->whole = LWI_PUSH(r->arena, int, r->nkind);
     s->lanes_of = LWI_PUSH(r->arena, bool, r->nkind);
     s->done = LWI_PUSH(r->arena, bool, n);
     r->pack = LWI_PUSH(r->arena, lwi_pack, n);
     r->packed = LWI_PUSH(r->arena, int, n);
     if (!s->height || !s->missing || !s->reader || !s->first || !s->ready || !s->count ||
-        !s->heap || !s->full || !s->lanes_of || !s->done || !r->pack || !r->packed)
+        !s->heap || !s->full || !s->waiting || !s->whole || !s->lanes_of || !s->done || !r->pack ||
+        !r->packed)
         return LW_ERR_MEMORY;
     memset(s->height, 0, (size_t)n * sizeof *s->height);
     memset(s->missing, 0, (size_t)n * sizeof *s->missing);
     memset(s->first, 0, (size_t)(n + 2) * sizeof *s->first);
     memset(s->count, 0, (size_t)r->nkind * sizeof *s->count);
     memset(s->done, 0, (size_t)n * sizeof *s->done);
+    for (int k = 0; k < r->nkind; k++) s->waiting[k] = r->kind[k].count;
     return LW_OK;
 }
 
@@ -126,6 +133,7 @@ static void add_ready(schedule *s, int k)
     const int kind = s->r->segment[k].kind;
     s->ready[s->r->kind[kind].member + s->count[kind]++] = k;
     if (s->lanes_of[kind] && s->count[kind] == s->lanes) s->full[s->nfull++] = kind;
+    if (--s->waiting[kind] == 0) s->whole[s->nwhole++] = kind;
     push(s, k);
 }
 
@@ -194,6 +202,12 @@ static lw_status find_packs(lwi_repeats *r, int lanes)
         while (s.nfull > 0) {
             const int kind = s.full[--s.nfull];
             while (s.count[kind] >= lanes) evaluate(&s, kind, lanes);
+        }
+        while (s.nwhole > 0 && s.count[s.whole[s.nwhole - 1]] == 0) s.nwhole--;
+        if (s.nwhole > 0) {
+            const int kind = s.whole[s.nwhole - 1];
+            evaluate(&s, kind, width_for(&s, kind));
+            continue;
         }
         while (s.nheap > 0 && s.done[s.heap[0]]) pop(&s);
         if (s.nheap == 0) break;

@@ -21,6 +21,7 @@ enum { GROUND = -1, NOWHERE = -2 };
 
 /** What the outward sweep needs of a speed that was replaced or eliminated. */
 typedef struct record {
+    int block;      ///< that it was replaced in; -1: it was eliminated
     int iv, holder; ///< at the motion of this element
     bool own;       ///< before the element's own joint
     val constant, by_A[6];
@@ -98,7 +99,7 @@ static lw_status solve_blocks(reduction *x)
 static record *new_record(reduction *x, int iv, int holder, bool own, int room)
 {
     record *r = &x->record[x->nrecord];
-    *r = (record){.iv = iv, .holder = holder, .own = own};
+    *r = (record){.block = -1, .iv = iv, .holder = holder, .own = own};
     r->of = LWI_PUSH(x->arena, int, room);
     r->by = LWI_PUSH(x->arena, val, room);
     if (!r->of || !r->by) return NULL;
@@ -113,10 +114,12 @@ static lw_status replace(reduction *x, const lwi_loop_block *b, const val *K, in
     lwi_codegen_graph *g = x->sweep->motion.graph;
     const int at = x->holder[y], nv = x->nv;
     const val kappa = x->kappa[y];
+    lwi_codegen_graph_mark(g);
     record *r = new_record(x, y, at, false, b->nz);
     val *k = LWI_PUSH(x->arena, val, nv), *G = LWI_PUSH(x->arena, val, nv);
     if (!r || !k || !G) return LW_ERR_MEMORY;
     r->constant = kappa;
+    r->block = (int)(b - x->loops->block);
     x->holder[y] = NOWHERE;
     lwi_zero(g, nv, k);
     for (int j = 0; j < b->nz; j++) {
@@ -208,7 +211,16 @@ static int ready(const reduction *x, int at)
     return best;
 }
 
-// Blocks with their top here, the last first.
+// Does another block read the dependent speed y of b?
+static bool is_read(const reduction *x, const lwi_loop_block *b, int y)
+{
+    for (const lwi_loop_block *o = b + 1; o < x->loops->block + x->loops->nblock; o++)
+        for (int j = 0; j < o->nz; j++)
+            if (o->z[j] == y) return true;
+    return false;
+}
+
+// Blocks with their top here, the last first.  Speeds of one block alone come first: their part does not depend on the other blocks.
 static lw_status finish(reduction *x, int at, lw_error *error)
 {
     for (int k = x->loops->nblock - 1; k >= 0; k--) {
@@ -216,10 +228,13 @@ static lw_status finish(reduction *x, int at, lw_error *error)
         if (b->top != at) continue;
         lwi_codegen_graph_note(x->sweep->motion.graph, "loop of joint '%s': reduction",
                                lwi_block_name(x->sweep->motion.elements, b));
-        for (int i = 0; i < b->ny; i++) {
-            TRY(replace(x, b, x->K[k] + i * b->nz, b->y[i]));
-            x->waiting[b->y[i]]--;
-        }
+        for (int later = 0; later < 2; later++)
+            for (int i = 0; i < b->ny; i++) {
+                const int y = b->y[i];
+                if (is_read(x, b, y) != (later == 1)) continue;
+                TRY(replace(x, b, x->K[k] + i * b->nz, y));
+                x->waiting[y]--;
+            }
         for (int j = 0; j < b->nz; j++) x->waiting[b->z[j]]--;
         for (int u = ready(x, at); u >= 0; u = ready(x, at)) TRY(eliminate(x, u, false, error));
     }
@@ -396,8 +411,9 @@ lw_status lwi_reduced_accelerations(lwi_sweep *s, const lwi_closures *closures, 
         TRY(inward(&x, i, ground, error));
     }
     TRY(finish(&x, GROUND, error));
-    for (int k = x.nrecord - 1; k >= 0; k--) {
-        lwi_codegen_graph_mark(s->motion.graph);
+    for (int k = x.nrecord - 1; k >= 0; k--) { // a part for each block
+        if (k == x.nrecord - 1 || x.record[k].block != x.record[k + 1].block)
+            lwi_codegen_graph_mark(s->motion.graph);
         if (x.record[k].holder == GROUND) recover(&x, &x.record[k], still);
     }
     for (int i = 0; i < elements->n; i++) outward(&x, i, ground);

@@ -9,6 +9,9 @@
 
 // In the table of calls: segments that occur once, in turn.
 enum { ONCE = -1 };
+// So many calls, or entries of an output, are statements with their places as literals; more are loops over tables, for compilers
+// take long for long functions.
+enum { MAX_UNROLLED_RUNS = 400, MAX_UNROLLED_OUTPUTS = 128 };
 
 typedef struct printer {
     const lwi_repeats *r;
@@ -233,8 +236,20 @@ static int list_runs(const printer *p, FILE *file)
     return count;
 }
 
+static bool is_unrolled(const printer *p)
+{
+    return list_runs(p, NULL) <= MAX_UNROLLED_RUNS;
+}
+
+// Functions that are called by their names stay functions.
+static const char *apart(const printer *p)
+{
+    return is_unrolled(p) ? "__attribute__((noinline)) " : "";
+}
+
 static void print_runs(const printer *p)
 {
+    if (is_unrolled(p)) return;
     fprintf(p->file, "static const int %s_runs[][2] = {\n", p->name);
     list_runs(p, p->file);
     fputs("};\n", p->file);
@@ -254,7 +269,7 @@ static void print_outputs(const printer *p, int array)
 {
     const lwi_repeats *r = p->r;
     const int n = outputs_of(r, array);
-    if (n == 0) return;
+    if (n <= MAX_UNROLLED_OUTPUTS) return;
     fprintf(p->file, "static const int %s_%s[%d][2] = {\n", p->name, r->graph->array[array], n);
     for (int i = 0; i < r->graph->noutput; i++) {
         const lwi_output *o = &r->graph->output[i];
@@ -429,7 +444,7 @@ static void print_function(const printer *p, int which)
     const lwi_kind *k = &p->r->kind[which];
     const bool once = is_single(k), fails = first_of(p->r, k)->ncheck > 0;
     if (!is_called(p, k)) return;
-    fprintf(p->file, "\nstatic %s %s_part%d(%s%s *w%s)\n{\n",
+    fprintf(p->file, "\nstatic %s%s %s_part%d(%s%s *w%s)\n{\n", apart(p),
             (once || fails) && !p->lanes ? "int" : "void", p->name, which,
             once ? "" : "const double *p, const int *s, ", type_of(p),
             (once || fails) && p->lanes ? ", mask *all" : "");
@@ -448,8 +463,8 @@ static void print_pack_function(const printer *p, int which)
     const lwi_kind *k = &p->r->kind[l->kind];
     const bool fails = first_of(p->r, k)->ncheck > 0;
     if (l->count == 0) return;
-    fprintf(p->file, "\nstatic %s %s_pack%d(const pack%d *p, const int *s, double *w)\n{\n",
-            fails ? "int" : "void", p->name, which, l->width);
+    fprintf(p->file, "\nstatic %s%s %s_pack%d(const pack%d *p, const int *s, double *w)\n{\n",
+            apart(p), fails ? "int" : "void", p->name, which, l->width);
     fputs("    (void)p;\n", p->file);
     print_body(p, k, l);
     if (fails) fputs("    return 0;\n", p->file);
@@ -467,7 +482,7 @@ static bool any_single(const lwi_repeats *r)
 static void print_singles(const printer *p)
 {
     const lwi_repeats *r = p->r;
-    if (!any_single(r)) return;
+    if (!any_single(r) || is_unrolled(p)) return;
     if (p->lanes)
         fprintf(p->file, "\nstatic void (*const %s_once[])(real *, mask *) = {\n", p->name);
     else
@@ -559,10 +574,88 @@ static void print_pointers(const printer *p)
     }
 }
 
+static const lwi_kind *kind_at(const lwi_repeats *r, int i)
+{
+    return &r->kind[r->segment[r->order[i]].kind];
+}
+
+// The row of the call's table for segment i of the order.
+static int row_of(const printer *p, int i, int call)
+{
+    int n = 0;
+    for (int j = 0; j < i; j++) n += call_of(p, j) == call;
+    return n / segments_of(p, call);
+}
+
+// Numbers and places: row `row` of the tables `numbers` and `places` with this number; what they have depends on the kind.
+static void put_rows(const printer *p, const lwi_kind *k, const char *type, const char *numbers,
+                     const char *places, int which, const char *row)
+{
+    if (k->ncolumn)
+        fprintf(p->file, "%s%s_%s%d[%s]", type, p->name, numbers, which, row);
+    else
+        fputs("0", p->file);
+    fprintf(p->file, ", %s_%s%d[%s], w", p->name, places, which, row);
+}
+
+// The call for segment i of the order.
+static void put_call(const printer *p, int i, int call, const char *row)
+{
+    const lwi_repeats *r = p->r;
+    const lwi_kind *k = kind_at(r, i);
+    char type[24];
+    if (call >= r->nkind) {
+        const int which = call - r->nkind;
+        snprintf(type, sizeof type, "(const pack%d *)", r->layout[which].width);
+        fprintf(p->file, "%s_pack%d(", p->name, which);
+        put_rows(p, k, type, "pack_numbers", "packs", which, row);
+    } else if (call >= 0) {
+        fprintf(p->file, "%s_part%d(", p->name, call);
+        put_rows(p, k, "", "numbers", "slots", call, row);
+    } else {
+        fprintf(p->file, "%s_part%d(w", p->name, (int)(k - r->kind));
+    }
+    if (p->lanes)
+        fputs(first_of(r, k)->ncheck > 0 ? ", &good" : call == ONCE ? ", 0" : "", p->file);
+    fputc(')', p->file);
+}
+
+// n calls from segment i of the order on.
+static void put_run(const printer *p, int i, int call, int n)
+{
+    const bool fails = !p->lanes && first_of(p->r, kind_at(p->r, i))->ncheck > 0;
+    const int from = call == ONCE ? 0 : row_of(p, i, call);
+    char row[16] = "i";
+    if (n > 1)
+        fprintf(p->file, "    for (int i = %d; i < %d; i++)\n    ", from, from + n);
+    else
+        snprintf(row, sizeof row, "%d", from);
+    fputs(fails ? "    if ((failed = " : "    ", p->file);
+    put_call(p, i, call, row);
+    fputs(fails ? ")) return failed;\n" : ";\n", p->file);
+}
+
+static void print_unrolled_calls(const printer *p)
+{
+    const lwi_repeats *r = p->r;
+    if (r->graph->ncheck > 0 && !p->lanes) fputs("    int failed;\n", p->file);
+    for (int i = 0; i < r->nsegment;) {
+        const int call = call_of(p, i), each = segments_of(p, call);
+        int n = 1;
+        while (call != ONCE && i + n * each < r->nsegment && call_of(p, i + n * each) == call) n++;
+        put_run(p, i, call, n);
+        i += n * each;
+    }
+}
+
 static void print_calls(const printer *p)
 {
     const lwi_repeats *r = p->r;
     const bool fails = r->graph->ncheck > 0;
+    if (is_unrolled(p)) {
+        print_unrolled_calls(p);
+        return;
+    }
     print_pointers(p);
     fprintf(p->file,
             "    for (int r = 0; r < %d; r++) {\n"
@@ -605,12 +698,17 @@ void lwi_repeats_print(const lwi_repeats *r, const char *name, int lanes, FILE *
     print_inputs(&p);
     print_calls(&p);
     for (int a = 0; a < g->narray; a++)
-        if (outputs_of(r, a))
+        if (outputs_of(r, a) > MAX_UNROLLED_OUTPUTS)
             fprintf(file, "    for (int i = 0; i < %d; i++) %s[%s_%s[i][0]] = w[%s_%s[i][1]];\n",
                     outputs_of(r, a), g->array[a], name, g->array[a], name, g->array[a]);
     for (int i = 0; i < g->noutput; i++) {
         const lwi_output *o = &g->output[i];
-        if (g->vertex[o->value.index].op != LWI_OP_LITERAL) continue;
+        if (g->vertex[o->value.index].op != LWI_OP_LITERAL) {
+            if (outputs_of(r, o->array) <= MAX_UNROLLED_OUTPUTS)
+                fprintf(file, "    %s[%d] = w[%d];\n", g->array[o->array], o->entry,
+                        lwi_repeats_address(r, o->value.index));
+            continue;
+        }
         lwi_codegen_literal(g->vertex[o->value.index].literal, "", text, sizeof text);
         fprintf(file, "    %s[%d] = %s%s;\n", g->array[o->array], o->entry,
                 lanes ? "(real){0} + " : "", text);

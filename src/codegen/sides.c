@@ -80,7 +80,8 @@ static void start(const lwi_sides *s, lwi_attachment one, lwi_place *p)
     lwi_place_start(s->walk->graph, p, transposed, r);
 }
 
-// Both frames, the first one on a mount of a joint (-1: none).
+// Both frames, the first one on a mount of a joint (-1: none).  Each side is a separate part: it has values in common with loops
+// nearby, and loops that wait for each other would not be evaluated together.
 static void place_both(lwi_sides *s, lwi_attachment one, lwi_attachment two, int mounted)
 {
     const lw_model *m = s->walk->elements->model;
@@ -93,6 +94,7 @@ static void place_both(lwi_sides *s, lwi_attachment one, lwi_attachment two, int
     for (int i = 0; i < m->tree_nv; i++) s->sign[i] = 0;
     for (int i = 0; i < 2; i++) s->n[i] = list_nodes(m, s->base, node[i], s->node[i]);
     for (int i = 0; i < 2; i++) {
+        lwi_codegen_graph_mark(s->walk->graph);
         start(s, one, &s->frame[i]);
         for (int k = 0; k < s->n[i]; k++) {
             const lwi_node *it = &m->node[s->node[i][k]];
@@ -104,6 +106,7 @@ static void place_both(lwi_sides *s, lwi_attachment one, lwi_attachment two, int
         lwi_place_fixed(s->walk->graph, &s->frame[i], R, r);
         if (i == 0 && mounted >= 0) lwi_place_mount(s->walk, mounted, &s->frame[0]);
     }
+    lwi_codegen_graph_mark(s->walk->graph);
     lwi_difference(s->walk->graph, s->d, s->frame[1].r, s->frame[0].r);
 }
 

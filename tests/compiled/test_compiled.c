@@ -189,6 +189,8 @@ static void equal_parts_of_one_state_are_in_lanes(void **state)
     (void)state;
     assert_true(count_packs(long_row, "(const pack4 *p, const int *s, double *w)") > 5);
     assert_true(count_packs(ladder, "(const pack4 *p, const int *s, double *w)") > 5);
+    assert_true(count_packs(ladder, "const pack4 t150 =") >
+                0); // the rows of a loop solved, its longest part
     assert_true(count_packs(chain, "pack4_sin(") > 0);
     // plain statements: of nine angles eight
     assert_int_equal(2, count_packs("linkwork: 1\ngenerate: {chain: {n: 9}}\n", "= pack4_sin("));
