@@ -774,6 +774,11 @@ def compiled_sizes(source):
     return source.printed("bench/codegen/sizes.py", "sizes.json")
 
 
+@made("docs/compiled.md")
+def compiled_derivatives(source):
+    return source.printed("bench/codegen/derivatives.py", "compiled_derivatives.json")
+
+
 @made("docs/viewer.md", 0.1)
 def page_sizes(source):
     rows = []
