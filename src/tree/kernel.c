@@ -18,6 +18,42 @@ const lwi_kernels *lwi_kernels_of(int width)
 
 static lw_status create_team(lwi_kernel *kernel, lwi_pool *pool, lwi_arena *arena);
 
+// Copied by gather_segments and scatter_segments?
+static bool in_rows(const lwi_k_stage *stage)
+{
+    return stage->segments && stage->straight;
+}
+
+static lw_status list_entries(const lwi_kernel_plan *plan, const lwi_k_section *of,
+                              lwi_arena *arena, lwi_k_entries *list)
+{
+    const int n = of->end - of->first;
+    list->screw = LWI_PUSH(arena, lwi_k_entry, plan->straight ? 0 : n);
+    list->other = LWI_PUSH(arena, int32_t, plan->straight ? 0 : n);
+    if (!list->screw || !list->other) return LW_ERR_MEMORY;
+    for (int s = of->first_stage; s < of->end_stage && !plan->straight; s++)
+        for (int i = plan->stage[s].first; i < plan->stage[s].end && !in_rows(&plan->stage[s]);
+             i++) {
+            const lwi_k_step *step = &plan->step[i];
+            const int block = lwi_k_block(step->slot), lane = lwi_k_lane(step->slot);
+            if (step->slot >= plan->first_ball || step->driven)
+                list->other[list->nother++] = i;
+            else
+                list->screw[list->nscrew++] =
+                    (lwi_k_entry){block, lane, step->iq, step->iv, plan->screw[block].sign[lane]};
+        }
+    return LW_OK;
+}
+
+static lw_status create_entries(const lwi_kernel_plan *plan, lwi_arena *arena, lwi_kernel *kernel)
+{
+    kernel->entries = LWI_PUSH(arena, lwi_k_entries, plan->nsection);
+    if (!kernel->entries) return LW_ERR_MEMORY;
+    for (int s = 0; s < plan->nsection; s++)
+        TRY(list_entries(plan, &plan->section[s], arena, &kernel->entries[s]));
+    return LW_OK;
+}
+
 static lw_status create(int width, const lwi_kernel_plan *plan, lwi_arena *arena, lwi_kernel **out)
 {
     const lwi_kernels *kernels = lwi_kernels_of(width);
@@ -28,6 +64,7 @@ static lw_status create(int width, const lwi_kernel_plan *plan, lwi_arena *arena
     kernel->kernels = kernels;
     kernel->plan = plan;
     TRY(lwi_k_state_create(plan, false, arena, &kernel->state));
+    TRY(create_entries(plan, arena, kernel));
     TRY(create_team(kernel, NULL, arena));
     *out = kernel;
     return LW_OK;
@@ -206,43 +243,44 @@ static void gather_segments(const lwi_kernel *kernel, const lwi_k_stage *stage, 
     kernels->segments_in(stage, tau ? tau + first->iv : NULL, joint->tau, stride);
 }
 
-static void gather_steps(const lwi_kernel *kernel, int first, int end, const double *q,
-                         const double *v, const double *tau)
+static void gather_screws(const lwi_k_entries *list, lwi_k_joint *joint, const double *q,
+                          const double *v, const double *tau)
+{
+    for (const lwi_k_entry *of = list->screw, *end = of + list->nscrew; of < end; of++) {
+        lwi_k_joint *to = &joint[of->block];
+        to->q[of->lane] = q[of->iq];
+        to->v[of->lane] = v[of->iv];
+        to->tau[of->lane] = tau ? tau[of->iv] : 0;
+    }
+}
+
+static void gather_others(const lwi_kernel *kernel, const lwi_k_entries *list, const double *q,
+                          const double *v, const double *tau)
 {
     const lwi_kernel_plan *plan = kernel->plan;
-    for (int i = first; i < end; i++) {
-        const lwi_k_step *step = &plan->step[i];
-        const int block = lwi_k_block(step->slot), l = lwi_k_lane(step->slot);
-        if (step->slot >= plan->first_ball) {
-            gather_ball(&kernel->state.ball_joint[block - plan->nscrew], l, step, q, v, tau);
-            continue;
-        }
-        if (step->driven) {
+    for (int i = 0; i < list->nother; i++) {
+        const lwi_k_step *step = &plan->step[list->other[i]];
+        if (step->driven)
             put_drive(kernel, step);
-            continue;
-        }
-        lwi_k_joint *joint = &kernel->state.joint[block];
-        joint->q[l] = q[step->iq];
-        joint->v[l] = v[step->iv];
-        joint->tau[l] = tau ? tau[step->iv] : 0;
+        else
+            gather_ball(&kernel->state.ball_joint[lwi_k_block(step->slot) - plan->nscrew],
+                        lwi_k_lane(step->slot), step, q, v, tau);
     }
 }
 
 static void gather(const lwi_kernel *kernel, int section, const double *q, const double *v,
                    const double *tau)
 {
-    const lwi_k_section *of = &kernel->plan->section[section];
-    if (kernel->plan->straight) {
+    const lwi_kernel_plan *plan = kernel->plan;
+    const lwi_k_section *of = &plan->section[section];
+    if (plan->straight) {
         gather_straight(kernel, q, v, tau);
         return;
     }
-    for (int i = of->first_stage; i < of->end_stage; i++) {
-        const lwi_k_stage *stage = &kernel->plan->stage[i];
-        if (stage->segments && stage->straight)
-            gather_segments(kernel, stage, q, v, tau);
-        else
-            gather_steps(kernel, stage->first, stage->end, q, v, tau);
-    }
+    for (int i = of->first_stage; i < of->end_stage && plan->segments; i++)
+        if (in_rows(&plan->stage[i])) gather_segments(kernel, &plan->stage[i], q, v, tau);
+    gather_screws(&kernel->entries[section], kernel->state.joint, q, v, tau);
+    gather_others(kernel, &kernel->entries[section], q, v, tau);
 }
 
 // Copies n numbers of a straight tree from blocks `stride` doubles apart; returns true if all are finite.
@@ -263,24 +301,27 @@ static bool take_rows(double *out, const double *rows, size_t stride, int n)
            0;
 }
 
-static void scatter_steps(const lwi_kernel *kernel, int first, int end, const double *screw,
-                          size_t screw_stride, const double *ball, size_t ball_stride, double *out,
-                          double *total)
+static double scatter_screws(const lwi_k_entries *list, const double *screw, size_t stride,
+                             double *out)
 {
-    const lwi_kernel_plan *plan = kernel->plan;
     double nothing = 0;
-    for (int i = first; i < end; i++) {
-        const lwi_k_step *step = &plan->step[i];
-        const size_t block = (size_t)lwi_k_block(step->slot);
-        const int l = lwi_k_lane(step->slot);
+    for (const lwi_k_entry *of = list->screw, *end = of + list->nscrew; of < end; of++) {
+        const double x = of->sign * screw[(size_t)of->block * stride + (size_t)of->lane];
+        out[of->iv] = x;
+        nothing += x - x;
+    }
+    return nothing;
+}
+
+static double scatter_others(const lwi_kernel_plan *plan, const lwi_k_entries *list,
+                             const double *ball, size_t stride, double *out)
+{
+    double nothing = 0;
+    for (int i = 0; i < list->nother; i++) {
+        const lwi_k_step *step = &plan->step[list->other[i]];
         if (step->driven) continue;
-        if (step->slot < plan->first_ball) {
-            const double x = plan->screw[block].sign[l] * screw[block * screw_stride + (size_t)l];
-            out[step->iv] = x;
-            nothing += x - x;
-            continue;
-        }
-        const double *from = ball + (block - (size_t)plan->nscrew) * ball_stride + l;
+        const double *from = ball + (size_t)(lwi_k_block(step->slot) - plan->nscrew) * stride +
+                             lwi_k_lane(step->slot);
         const int n = step->kind == LWI_K_BALL ? 3 : 6;
         for (int j = 0; j < n; j++) {
             const double x = from[(6 - n + j) * LWI_LANES];
@@ -288,7 +329,7 @@ static void scatter_steps(const lwi_kernel *kernel, int first, int end, const do
             nothing += x - x;
         }
     }
-    *total += nothing;
+    return nothing;
 }
 
 // Copies one entry of the screws (times sign) and one of balls and bases; returns true if all are finite.
@@ -297,17 +338,15 @@ static bool scatter(const lwi_kernel *kernel, int section, const double *screw, 
 {
     const lwi_kernel_plan *plan = kernel->plan;
     const lwi_k_section *of = &plan->section[section];
+    const lwi_k_entries *list = &kernel->entries[section];
     double nothing = 0;
     if (plan->straight) return take_rows(out, screw, screw_stride, plan->nstep);
-    for (int i = of->first_stage; i < of->end_stage; i++) {
-        const lwi_k_stage *stage = &plan->stage[i];
-        if (stage->segments && stage->straight)
-            nothing += kernel->kernels->segments_out(stage, screw, screw_stride,
-                                                     out + plan->step[stage->first].iv);
-        else
-            scatter_steps(kernel, stage->first, stage->end, screw, screw_stride, ball, ball_stride,
-                          out, &nothing);
-    }
+    for (int i = of->first_stage; i < of->end_stage && plan->segments; i++)
+        if (in_rows(&plan->stage[i]))
+            nothing += kernel->kernels->segments_out(&plan->stage[i], screw, screw_stride,
+                                                     out + plan->step[plan->stage[i].first].iv);
+    nothing += scatter_screws(list, screw, screw_stride, out);
+    nothing += scatter_others(plan, list, ball, ball_stride, out);
     return nothing == 0;
 }
 
@@ -410,9 +449,18 @@ static void run_part(void *user, int part)
     lwi_flush_set(mode);
 }
 
+// A tree without sections on one thread.
+static bool evaluate_whole(const evaluation *of)
+{
+    bool valid = of->pdot || aba_velocities(of, 0);
+    valid &= of->pdot ? momenta_inward(of, 0) : aba_inward(of, 0);
+    return (of->pdot ? momenta_outward(of, 0) : aba_outward(of, 0)) && valid;
+}
+
 static bool run(evaluation *of)
 {
     const lwi_kernel_team *team = of->kernel->team;
+    if (of->kernel->plan->nsection == 1) return evaluate_whole(of);
     if (!team->pool) return evaluate(of, 0);
     bool valid = true;
     of->mode = lwi_flush_get();

@@ -34,6 +34,19 @@ typedef struct lwi_kernel_team {
     lwi_barrier barrier;
 } lwi_kernel_team;
 
+/** A screw with a motion that is not prescribed: its place in the blocks, and in tree q and v. */
+typedef struct lwi_k_entry {
+    int32_t block, lane, iq, iv;
+    double sign;
+} lwi_k_entry;
+
+/** What is copied between arrays and blocks for a section, except straight branches in segments. */
+typedef struct lwi_k_entries {
+    lwi_k_entry *screw; ///< [nscrew]
+    int32_t *other;     ///< [nother] steps: balls, bases, prescribed motions
+    int nscrew, nother;
+} lwi_k_entries;
+
 typedef struct lwi_kernel {
     const lwi_kernels *kernels;
     const lwi_kernel_plan *plan;
@@ -41,6 +54,7 @@ typedef struct lwi_kernel {
     const lw_model *model;
     lwi_k_prescribed *drive; ///< [plan->ndrive]
     lwi_kernel_team *team;
+    lwi_k_entries *entries; ///< [plan->nsection]
 } lwi_kernel;
 
 /** @param width   lanes of a register: 1, 4, 8, or 0 for the widest of this machine

@@ -103,15 +103,17 @@ static lw_status place_parking(const build *b, const int *order, lwi_arena *aren
     return LW_OK;
 }
 
-// Finds the steps after which the recursion continues with the inertia in registers.
+// Finds the steps after which the recursion continues with the inertia, or the motion, in registers.
 static void set_passages(lwi_kernel_plan *plan)
 {
     for (int k = 1; k < plan->nstep; k++) {
         lwi_k_step *step = &plan->step[k];
         const lwi_k_step *next = &plan->step[k - 1];
+        const int stride = step->slot - next->slot;
         const bool on = step->kind == LWI_K_HINGE && next->kind == LWI_K_HINGE &&
                         !step->realigned && step->parent == next->slot && step->park < 0 &&
-                        next->fetch < 0;
+                        next->fetch < 0 && stride > 0 && stride <= LWI_LANES;
+        step->stride = on ? (int8_t)stride : 0;
         step->on = on && next->parent >= 0;
         step->last = on && next->parent < 0 && !(step->shape & LWI_K_ROTOR);
     }
@@ -128,6 +130,7 @@ static lw_status set_beginnings(lwi_arena *arena, lwi_kernel_plan *plan)
             const int beyond = stage->first + stage->branch[r + 1] - stage->branch[r];
             if (beyond == stage->first + stage->length) continue;
             plan->begin[beyond - 1][r] = -1;
+            plan->step[beyond - 1].begins = true;
             plan->step[beyond].on = false;
         }
     }

@@ -216,9 +216,12 @@ typedef struct lwi_k_step {
     int8_t shape;         ///< of a hinge
     bool tip; ///< its articulated inertia starts at zero: all children have stored theirs in art
     bool realigned; ///< has phi, b or delta
-    bool on;     ///< inward: a hinge with a hinge as parent, which is next and has no other child
-    bool last;   ///< a hinge on a hinge on the ground that has no other child
-    bool first;  ///< inward: the first step that stores to its place in art
+    int8_t stride;  ///< > 0: continues a run of hinges; slots from its parent, the previous step
+    bool on;    ///< inward: a hinge with a hinge as parent, which is next and has no other child
+    bool last;  ///< a hinge on a hinge on the ground that has no other child
+    bool first; ///< inward: the first step that stores to its place in art
+    bool
+        begins; ///< of parallel branches, at the step of the first one: shorter ones begin here (`begin`)
     bool driven; ///< a screw with prescribed motion: iq, iv are tree nq, nv + its number in `drive`
     // places, numbered like slots: block * LWI_LANES + lane
     int32_t park;  ///< >= 0: place in art to which the inertia for the parent is added.  The parent

@@ -7,27 +7,32 @@
 // the sequential recursion, so both give the same bits.
 // Cost: one lane operation per body of the longest branch.
 
-// Slot of the body to which branch `lane` is attached; -1: the ground, or no such branch.
-static INLINE int VARIANT(hung_on)(const lwi_kernel_plan *plan, const lwi_k_stage *stage, int lane)
-{
-    return lane < stage->branches ? plan->step[stage->branch[lane]].parent : -1;
-}
-
-// x[j] := entry j of the bodies to which the branches are attached, start[j] on the ground.
+// x[j] := entry j of the bodies to which the branches are attached, start[j] if that is the ground.  Lanes without a branch
+// get what that of the first one does.
 // first: entry 0 of block 0; stride: distance of blocks [doubles].
 static INLINE void VARIANT(gather_parents)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
                                            int half, int n, const double *first, size_t stride,
                                            const double *start, real x[])
 {
-    int slot[WIDTH];
-    for (int r = 0; r < WIDTH; r++) slot[r] = VARIANT(hung_on)(plan, stage, half + r);
+    const double *from[WIDTH];
+    if (plan->step[stage->branch[0]].parent < 0) {
+        for (int j = 0; j < n; j++) x[j] = NAME(splat)(start[j]);
+        return;
+    }
+    for (int r = 0; r < WIDTH; r++) {
+        const int lane = half + r < stage->branches ? half + r : 0;
+        const int slot = plan->step[stage->branch[lane]].parent;
+        from[r] = first + (size_t)lwi_k_block(slot) * stride + lwi_k_lane(slot);
+    }
     for (int j = 0; j < n; j++) {
+#if WIDTH == 4
+        x[j] = (real){from[0][j * LWI_LANES], from[1][j * LWI_LANES], from[2][j * LWI_LANES],
+                      from[3][j * LWI_LANES]};
+#else
         double lane[WIDTH];
-        for (int r = 0; r < WIDTH; r++)
-            lane[r] = slot[r] < 0 ? start[j]
-                                  : first[(size_t)(slot[r] / LWI_LANES) * stride +
-                                          (size_t)(j * LWI_LANES + slot[r] % LWI_LANES)];
+        for (int r = 0; r < WIDTH; r++) lane[r] = from[r][j * LWI_LANES];
         memcpy(&x[j], lane, sizeof lane);
+#endif
     }
 }
 #define BLOCKS(array, entry) (array)->entry[0], sizeof *(array) / sizeof(double)
@@ -44,8 +49,11 @@ static void VARIANT(branches_turning)(const lwi_kernel_plan *plan, const lwi_k_s
 {
     real w[3];
     VARIANT(carriers_w)(plan, state, stage, half, w);
-    for (int j = 0; j < stage->length; j++)
-        VARIANT(body_w)(plan, state, &plan->step[stage->first + j], half, w);
+    const int end = stage->first + stage->length;
+    for (int i = stage->first; i < end;) {
+        VARIANT(body_w)(plan, state, &plan->step[i], half, w);
+        i = VARIANT(hinges_turning)(plan, state, i + 1, end, half, w);
+    }
 }
 
 static void VARIANT(branches_inward)(const lwi_kernel_plan *plan, const lwi_k_state *state,
@@ -55,7 +63,7 @@ static void VARIANT(branches_inward)(const lwi_kernel_plan *plan, const lwi_k_st
     mask valid = ~NAME(bits)(ZERO);
     VARIANT(clear)(&M);
     for (int i = stage->first + stage->length - 1; i >= stage->first; i--) {
-        VARIANT(begin)(&plan->begin[i][half], &M);
+        if (plan->step[i].begins) VARIANT(begin)(&plan->begin[i][half], &M);
         i = VARIANT(step_inward)(plan, state, i, half, &M, &valid);
         VARIANT(turn_branch)(plan, &plan->step[i], half, &M);
     }
@@ -75,8 +83,11 @@ static void VARIANT(branches_outward)(const lwi_kernel_plan *plan, const lwi_k_s
 {
     real A[6];
     VARIANT(carriers_A)(plan, state, stage, half, A);
-    for (int j = 0; j < stage->length; j++)
-        VARIANT(step_outward)(plan, state, &plan->step[stage->first + j], half, A);
+    const int end = stage->first + stage->length;
+    for (int i = stage->first; i < end;) {
+        VARIANT(step_outward)(plan, state, &plan->step[i], half, A);
+        i = VARIANT(hinges_outward)(plan, state, i + 1, end, half, A);
+    }
 }
 
 static void VARIANT(branches_momenta_inward)(const lwi_kernel_plan *plan, const lwi_k_state *state,
@@ -89,8 +100,10 @@ static void VARIANT(branches_momenta_inward)(const lwi_kernel_plan *plan, const 
     mask valid = ~NAME(bits)(ZERO);
     VARIANT(clear)(&M);
     for (int i = stage->first + stage->length - 1; i >= stage->first; i--) {
-        VARIANT(begin)(&plan->begin[i][half], &M);
-        for (int j = 0; j < 3; j++) h[j] = VARIANT(kept)(h[j], &plan->begin[i][half]);
+        if (plan->step[i].begins) {
+            VARIANT(begin)(&plan->begin[i][half], &M);
+            for (int j = 0; j < 3; j++) h[j] = VARIANT(kept)(h[j], &plan->begin[i][half]);
+        }
         i = VARIANT(step_momentum)(plan, state, i, half, &M, h, &valid);
         VARIANT(turn_momentum)(plan, &plan->step[i], half, &M, h);
     }

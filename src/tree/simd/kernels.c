@@ -22,19 +22,24 @@ enum { ART_OF_WRENCH = 6, ART_OF_ABA = 6 + 9 + 6 + 6, ART_OF_MOMENTA = ART_OF_AB
 static void park_branches(const lwi_kernel_plan *plan, const lwi_k_state *state,
                           const lwi_k_stage *stage, int half, int width, int entries)
 {
-    const lwi_lanes *left = state->art[plan->nart + stage->section].A;
+    const double *left = state->art[plan->nart + stage->section].A[0];
     const int end = half + width < stage->branches ? half + width : stage->branches;
     for (int r = end - 1, next; r >= half; r = next) {
         const int park = plan->step[stage->branch[r]].park;
         const bool first = plan->step[stage->branch[r]].first;
         for (next = r - 1; next >= half && plan->step[stage->branch[next]].park == park;) next--;
         if (park < 0) continue;
-        double *place = &state->art[park / LWI_LANES].A[0][park % LWI_LANES];
-        for (int e = 0; e < entries; e++) {
-            double sum = left[e][r];
-            if (!first) sum += place[e * LWI_LANES];
-            for (int i = r - 1; i > next; i--) sum += left[e][i];
-            place[e * LWI_LANES] = sum;
+        double *place = &state->art[lwi_k_block(park)].A[0][lwi_k_lane(park)];
+        if (first && next == r - 2) { // most often
+            for (int e = 0; e < entries * LWI_LANES; e += LWI_LANES)
+                place[e] = left[e + r] + left[e + r - 1];
+            continue;
+        }
+        for (int e = 0; e < entries * LWI_LANES; e += LWI_LANES) {
+            double sum = left[e + r];
+            if (!first) sum += place[e];
+            for (int i = r - 1; i > next; i--) sum += left[e + i];
+            place[e] = sum;
         }
     }
 }

@@ -4,6 +4,49 @@
 // equations are those of bodies.inl.
 // Input: joint or pose.  Output: bias, pivot, motion.  Cost: O(n).
 
+// ------------------------------------------------------------------------------------------- runs
+//
+// Hinges of a run follow each other in steps and in slots, so that their blocks are found by adding.
+
+/** The blocks of a hinge, with the lane of its state and that of its constants. */
+typedef struct VARIANT(hinge) {
+    const lwi_k_body *body;
+    const lwi_k_screw *k;
+    lwi_k_pose *pose;
+    lwi_k_bias *bias;
+    lwi_k_pivot *pivot;
+    lwi_k_motion *motion;
+    ptrdiff_t l, kl;
+} VARIANT(hinge);
+
+static INLINE VARIANT(hinge)
+    VARIANT(hinge_at)(const lwi_kernel_plan *plan, const lwi_k_state *state, int slot, int half)
+{
+    const int n = BLOCK(slot), at = lwi_k_block(slot);
+    (void)half;
+    return (VARIANT(hinge)){&plan->body[at],  &plan->screw[at],  &state->pose[n], &state->bias[n],
+                            &state->pivot[n], &state->motion[n], LANE(slot),      KLANE(slot)};
+}
+
+// Moves by `stride` slots, at most a block, in direction 1 outward, -1 inward.
+static INLINE void VARIANT(move)(VARIANT(hinge) * of, int stride, int direction)
+{
+    of->kl += direction * stride;
+    const bool leaves = direction > 0 ? of->kl >= LWI_LANES : of->kl < 0;
+    if (leaves) {
+        of->kl -= direction * LWI_LANES;
+        of->body += direction;
+        of->k += direction;
+    }
+    if (!SHARED) of->l = of->kl;
+    if (!SHARED && !leaves) return;
+    const int blocks = SHARED ? direction * stride : direction;
+    of->pose += blocks;
+    of->bias += blocks;
+    of->pivot += blocks;
+    of->motion += blocks;
+}
+
 // ----------------------------------------------------------------------------- outward: velocities
 
 // w of the parent; it is already in registers if the parent is the preceding body.
@@ -19,6 +62,18 @@ static INLINE void VARIANT(parent_w)(const lwi_k_state *state, const lwi_k_step 
     }
 }
 
+// w of a hinge, which stores it.
+static INLINE void VARIANT(hinge_w)(const lwi_k_screw *k, ptrdiff_t kl, const lwi_k_pose *pose,
+                                    lwi_k_bias *bias, ptrdiff_t l, int shape, real w[3])
+{
+    const VARIANT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
+#define TURN(shape) VARIANT(to_hinge)(k, (int)kl, theta, shape, w);
+    OF_AXIS(shape, TURN)
+#undef TURN
+    w[2] += AT(pose->v);
+    for (int j = 0; j < 3; j++) AT(bias->w[j]) = w[j];
+}
+
 static INLINE void VARIANT(body_w)(const lwi_kernel_plan *plan, const lwi_k_state *state,
                                    const lwi_k_step *step, int half, real w[3])
 {
@@ -29,13 +84,14 @@ static INLINE void VARIANT(body_w)(const lwi_kernel_plan *plan, const lwi_k_stat
         const lwi_k_pose *pose = &state->pose[n];
         const VARIANT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
         if (step->realigned) VARIANT(turn_vector)(k, kl, w);
-#define BODY_W(shape) VARIANT(to_hinge)(k, kl, theta, shape, w);
-        OF_AXIS(step->shape, BODY_W)
-#undef BODY_W
-        if (step->kind == LWI_K_HINGE)
-            w[2] += AT(pose->v);
-        else
-            MORE(w[2], K(k->turn), AT(pose->v));
+        if (step->kind == LWI_K_HINGE) {
+            VARIANT(hinge_w)(k, kl, pose, &state->bias[n], l, step->shape, w);
+            return;
+        }
+#define TURN(shape) VARIANT(to_hinge)(k, kl, theta, shape, w);
+        OF_AXIS(step->shape, TURN)
+#undef TURN
+        MORE(w[2], K(k->turn), AT(pose->v));
     } else {
         const lwi_k_ball_joint *joint = &state->ball_joint[ball];
         real v[3];
@@ -87,19 +143,36 @@ static void VARIANT(velocities)(const lwi_kernel_plan *plan, const lwi_k_state *
         last = step->slot;
     }
 }
-#elif WIDTH == 1
+#else
+// Steps i ... end - 1 as long as they continue the run of step i - 1, from its w; returns the first other one.
+static INLINE int VARIANT(hinges_turning)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                          int i, int end, int half, real w[3])
+{
+    const lwi_k_step *step = &plan->step[i], *stop = &plan->step[end];
+    if (step == stop || !step->stride) return i;
+    VARIANT(hinge) of = VARIANT(hinge_at)(plan, state, step[-1].slot, half);
+    for (; step < stop && step->stride; step++) {
+        VARIANT(move)(&of, step->stride, 1);
+        VARIANT(hinge_w)(of.k, of.kl, of.pose, of.bias, of.l, step->shape, w);
+    }
+    return (int)(step - plan->step);
+}
+
+#if WIDTH == 1
 static void VARIANT(turning)(const lwi_kernel_plan *plan, const lwi_k_state *state, int first,
                              int end, int half)
 {
     real w[3] = {ZERO, ZERO, ZERO};
     int last = -1;
-    for (int i = first; i < end; i++) {
+    for (int i = first; i < end;) {
         const lwi_k_step *step = &plan->step[i];
         VARIANT(parent_w)(state, step, last, half, w);
         VARIANT(body_w)(plan, state, step, half, w);
-        last = step->slot;
+        i = VARIANT(hinges_turning)(plan, state, i + 1, end, half, w);
+        last = plan->step[i - 1].slot;
     }
 }
+#endif
 #endif
 
 // ------------------------------------------------------------------------------------------ inward
@@ -110,16 +183,16 @@ static int VARIANT(hinges_inward)(const lwi_kernel_plan *plan, const lwi_k_state
                                   int half, ART *all)
 {
     ART M = *all;
-    for (;; i--) {
-        const lwi_k_step *step = &plan->step[i];
-        const int n = BLOCK(step->slot), at = lwi_k_block(step->slot);
+    const lwi_k_step *step = &plan->step[i];
+    VARIANT(hinge) of = VARIANT(hinge_at)(plan, state, step->slot, half);
+    for (;; step--) {
         VARIANT(hinge_inward)
-        (&plan->body[at], &plan->screw[at], KLANE(step->slot), &state->pose[n], &state->bias[n],
-         &state->pivot[n], LANE(step->slot), step->shape, &M);
+        (of.body, of.k, (int)of.kl, of.pose, of.bias, of.pivot, (int)of.l, step->shape, &M);
         if (!step->on) break;
+        VARIANT(move)(&of, step->stride, -1);
     }
     *all = M;
-    return i;
+    return (int)(step - plan->step);
 }
 
 // One step, or several if they are hinges; returns the last step done.
@@ -222,6 +295,16 @@ static mask VARIANT(inward)(const lwi_kernel_plan *plan, const lwi_k_state *stat
 
 // -------------------------------------------------------------------------- outward: accelerations
 
+static INLINE void VARIANT(hinge_A)(const VARIANT(hinge) * of, int shape, real A[6])
+{
+    const int l = (int)of->l;
+#define OUTWARD(shape)                                                                             \
+    VARIANT(hinge_outward)                                                                         \
+    (of->k, (int)of->kl, of->pose, of->bias, of->pivot, of->motion, l, AT(of->pivot->y), shape, A);
+    OF_EVERY_SHAPE(shape, OUTWARD)
+#undef OUTWARD
+}
+
 static INLINE void VARIANT(outward_screws)(const lwi_kernel_plan *plan, const lwi_k_state *state,
                                            const lwi_k_step *step, int half, real A[6])
 {
@@ -239,11 +322,8 @@ static INLINE void VARIANT(outward_screws)(const lwi_kernel_plan *plan, const lw
         VARIANT(screw_outward)(k, kl, pose, bias, pivot, &state->motion[n], l, A);
         return;
     }
-#define OUTWARD(shape)                                                                             \
-    VARIANT(hinge_outward)                                                                         \
-    (k, kl, pose, bias, pivot, &state->motion[n], l, AT(pivot->y), shape, A);
-    OF_EVERY_SHAPE(step->shape, OUTWARD)
-#undef OUTWARD
+    const VARIANT(hinge) of = VARIANT(hinge_at)(plan, state, step->slot, half);
+    VARIANT(hinge_A)(&of, step->shape, A);
 }
 
 static INLINE void VARIANT(step_outward)(const lwi_kernel_plan *plan, const lwi_k_state *state,
@@ -259,6 +339,23 @@ static INLINE void VARIANT(step_outward)(const lwi_kernel_plan *plan, const lwi_
     else for (int j = 0; j < 6; j++) A[j] = AT(motion->A[j]);
     if (step->fetch >= 0 || step->driven) // bodies other than the next one read it
         for (int j = 0; j < 6; j++) AT(motion->A[j]) = A[j];
+}
+
+// Steps i ... end - 1 as long as they continue the run of step i - 1, from its A; returns the first other one.
+static INLINE int VARIANT(hinges_outward)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                          int i, int end, int half, real A[6])
+{
+    const lwi_k_step *step = &plan->step[i], *stop = &plan->step[end];
+    if (step == stop || !step->stride) return i;
+    VARIANT(hinge) of = VARIANT(hinge_at)(plan, state, step[-1].slot, half);
+    for (; step < stop && step->stride; step++) {
+        VARIANT(move)(&of, step->stride, 1);
+        VARIANT(hinge_A)(&of, step->shape, A);
+        if (step->fetch < 0) continue; // others than the next body read it
+        const int l = (int)of.l;
+        for (int j = 0; j < 6; j++) AT(of.motion->A[j]) = A[j];
+    }
+    return (int)(step - plan->step);
 }
 
 #if SHARED || WIDTH == 1
@@ -280,11 +377,12 @@ static void VARIANT(outward)(const lwi_kernel_plan *plan, const lwi_k_state *sta
 {
     real A[6] = {ZERO, ZERO, ZERO, ZERO, ZERO, ZERO};
     int last = -1;
-    for (int i = first; i < end; i++) {
+    for (int i = first; i < end;) {
         const lwi_k_step *step = &plan->step[i];
         VARIANT(parent_A)(plan, state, step, last, half, A);
         VARIANT(step_outward)(plan, state, step, half, A);
-        last = step->slot;
+        i = VARIANT(hinges_outward)(plan, state, i + 1, end, half, A);
+        last = plan->step[i - 1].slot;
     }
 }
 #endif
