@@ -22,18 +22,18 @@ typedef struct segment_positions {
 
 static INLINE void displace_position(segment_positions *of, int blocks, int lanes)
 {
-#define DISPLACE(array)                                                                            \
-    of->array = (void *)((double *)(uintptr_t)of->array +                                          \
-                         (ptrdiff_t)(sizeof *of->array / sizeof(double)) * blocks + lanes)
-    DISPLACE(body);
-    DISPLACE(screw);
-    DISPLACE(joint);
-    DISPLACE(pose);
-    DISPLACE(bias);
-    DISPLACE(pivot);
-    DISPLACE(row);
-    DISPLACE(motion);
-    DISPLACE(momentum);
+#define DISPLACE(type, array)                                                                      \
+    of->array = (type *)(uintptr_t)((double *)(uintptr_t)of->array +                               \
+                                    (ptrdiff_t)(sizeof(type) / sizeof(double)) * blocks + lanes)
+    DISPLACE(const lwi_k_body, body);
+    DISPLACE(const lwi_k_screw, screw);
+    DISPLACE(const lwi_k_joint, joint);
+    DISPLACE(lwi_k_pose, pose);
+    DISPLACE(lwi_k_bias, bias);
+    DISPLACE(lwi_k_pivot, pivot);
+    DISPLACE(lwi_k_row, row);
+    DISPLACE(lwi_k_motion, motion);
+    DISPLACE(lwi_k_momentum, momentum);
 #undef DISPLACE
     of->lane += lanes;
 }

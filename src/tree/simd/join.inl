@@ -63,7 +63,9 @@ static INLINE double dot_row(const join_vector a, const real x[ROW])
     real m[ROW];
     for (int e = 0; e < ROW; e++) m[e] = ROW_OF(a, e) * x[e];
 #if WIDTH == 1
-    return ((m[0] + m[4]) + m[2]) + ((m[1] + m[5]) + m[3]);
+    double sum;
+    ROW_OF(&sum, 0) = ((m[0] + m[4]) + m[2]) + ((m[1] + m[5]) + m[3]);
+    return sum;
 #else
 #if WIDTH == 4
     const four sum = m[0] + m[1];
@@ -77,9 +79,11 @@ static INLINE double dot_row(const join_vector a, const real x[ROW])
 
 // Entries 0 ... 5 of every segment become a row of its part.
 #define READ_ROW(stage, part, row, entry)                                                          \
-    read_row(stage,                                                                                \
-             (const double *[6]){entry(0), entry(1), entry(2), entry(3), entry(4), entry(5)},      \
-             (part)->row)
+    do {                                                                                           \
+        const double *const entries[6] = {entry(0), entry(1), entry(2),                            \
+                                          entry(3), entry(4), entry(5)};                           \
+        read_row(stage, entries, (part)->row);                                                     \
+    } while (0)
 static INLINE void read_row(const lwi_k_stage *stage, const double *const entry[6], double *to)
 {
     enum { NEXT = sizeof(join_part) / sizeof(double) };
@@ -126,7 +130,7 @@ static INLINE void factor(const lwi_k_segment *segment, int l, lwi_lanes column[
 
 static void read_parts(const lwi_k_stage *stage, const lwi_k_segment *segment, join_part *part)
 {
-    static const lwi_lanes zero;
+    static const lwi_lanes zero = {0};
     const lwi_k_art *art = &segment->art;
     lwi_lanes column[6][6], pivot[6];
     for (int r = 0; r < stage->segments; r += WIDTH) factor(segment, r, column, pivot);
