@@ -119,7 +119,10 @@ static void VARIANT(branches_momenta_outward)(const lwi_kernel_plan *plan, const
     real V[6], g[3];
     VARIANT(gather_parents)(plan, stage, half, 6, BLOCKS(state->motion, A), rest, V);
     VARIANT(gather_parents)(plan, stage, half, 3, BLOCKS(state->momentum, g), plan->gravity, g);
-    for (int j = 0; j < stage->length; j++)
-        VARIANT(step_speed)(plan, state, &plan->step[stage->first + j], half, V, g);
+    const int end = stage->first + stage->length;
+    for (int i = stage->first; i < end;) {
+        VARIANT(step_speed)(plan, state, &plan->step[i], half, V, g);
+        i = VARIANT(hinges_speed)(plan, state, i + 1, end, half, V, g);
+    }
 }
 #undef BLOCKS

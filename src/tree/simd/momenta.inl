@@ -115,23 +115,19 @@ static INLINE void VARIANT(reduce_momentum_rotor)(const lwi_k_screw *k, int kl,
     VARIANT(keep_rotor)(rotor, Di, M);
 }
 
-static INLINE void VARIANT(hinge_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state,
-                                           const lwi_k_step *step, int half, ART *M, real h[3])
+static INLINE void VARIANT(hinge_momentum)(const VARIANT(hinge) * of, const lwi_k_step *step,
+                                           ART *M, real h[3])
 {
-    const int slot = step->slot;
-    const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = lwi_k_block(slot);
-    const lwi_k_screw *k = &plan->screw[at];
-    const lwi_k_pose *pose = &state->pose[n];
-    lwi_k_pivot *pivot = &state->pivot[n];
+    const int l = (int)of->l, kl = (int)of->kl;
     real diff[4];
-    VARIANT(add_still)(&plan->body[at], kl, M, h);
+    VARIANT(add_still)(of->body, kl, M, h);
     if (step->shape & LWI_K_ROTOR)
-        VARIANT(reduce_momentum_rotor)(k, kl, pose, pivot, l, M);
+        VARIANT(reduce_momentum_rotor)(of->k, kl, of->pose, of->pivot, l, M);
     else
-        VARIANT(reduce_momentum)(pose, pivot, l, M);
+        VARIANT(reduce_momentum)(of->pose, of->pivot, l, M);
     VARIANT(differences)(M, diff);
-    VARIANT(keep_differences)(&state->momentum[n], l, M, diff, h);
-    VARIANT(pass_momentum)(k, kl, pose, l, step, diff, M, h);
+    VARIANT(keep_differences)(of->momentum, l, M, diff, h);
+    VARIANT(pass_momentum)(of->k, kl, of->pose, l, step, diff, M, h);
 }
 
 // A hinge of a leaf body: M' is constant, only D is computed.
@@ -234,14 +230,16 @@ static int VARIANT(hinges_momentum)(const lwi_kernel_plan *plan, const lwi_k_sta
 {
     ART M = *all;
     real h[3] = {sum[0], sum[1], sum[2]};
-    for (;; i--) {
-        const lwi_k_step *step = &plan->step[i];
-        VARIANT(hinge_momentum)(plan, state, step, half, &M, h);
+    const lwi_k_step *step = &plan->step[i];
+    VARIANT(hinge) of = VARIANT(hinge_at)(plan, state, step->slot, half);
+    for (;; step--) {
+        VARIANT(hinge_momentum)(&of, step, &M, h);
         if (!step->on) break;
+        VARIANT(move)(&of, step->stride, -1);
     }
     *all = M;
     for (int j = 0; j < 3; j++) sum[j] = h[j];
-    return i;
+    return (int)(step - plan->step);
 }
 
 static int VARIANT(step_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state, int i,
@@ -395,6 +393,13 @@ static inline void VARIANT(speed_of_balls)(const lwi_k_state *state, const lwi_k
     }
 }
 
+static INLINE void VARIANT(keep_speed)(lwi_k_motion *motion, lwi_k_momentum *momentum, ptrdiff_t l,
+                                       const real V[6], const real g[3])
+{
+    for (int j = 0; j < 6; j++) AT(motion->A[j]) = V[j];
+    for (int j = 0; j < 3; j++) AT(momentum->g[j]) = g[j];
+}
+
 // V and gravity of a body; the speeds of screws go to motion.vdot, those of balls to ball_pivot.vdot.
 static INLINE void VARIANT(step_speed)(const lwi_kernel_plan *plan, const lwi_k_state *state,
                                        const lwi_k_step *step, int half, real V[6], real g[3])
@@ -404,8 +409,27 @@ static INLINE void VARIANT(step_speed)(const lwi_kernel_plan *plan, const lwi_k_
         VARIANT(speed_of_screws)(plan, state, step, half, V, g);
     else
         VARIANT(speed_of_balls)(state, step, ball, n, l, V, g);
-    for (int j = 0; j < 6; j++) AT(state->motion[n].A[j]) = V[j];
-    for (int j = 0; j < 3; j++) AT(state->momentum[n].g[j]) = g[j];
+    VARIANT(keep_speed)(&state->motion[n], &state->momentum[n], l, V, g);
+}
+
+// Steps i ... end - 1 as long as they continue the run of step i - 1, from its V and gravity; returns the first other one.
+static INLINE int VARIANT(hinges_speed)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                        int i, int end, int half, real V[6], real g[3])
+{
+    const lwi_k_step *step = &plan->step[i], *stop = &plan->step[end];
+    if (step == stop || !step->stride) return i;
+    VARIANT(hinge) of = VARIANT(hinge_at)(plan, state, step[-1].slot, half);
+    for (; step < stop && step->stride; step++) {
+        VARIANT(move)(&of, step->stride, 1);
+        const int l = (int)of.l;
+#define SPEED(shape)                                                                               \
+    VARIANT(hinge_speed)                                                                           \
+    (of.k, (int)of.kl, of.pose, of.pivot, of.motion, l, AT(of.pivot->y), shape, V, g);
+        OF_EVERY_SHAPE(step->shape, SPEED)
+#undef SPEED
+        VARIANT(keep_speed)(of.motion, of.momentum, l, V, g);
+    }
+    return (int)(step - plan->step);
 }
 
 #if SHARED || WIDTH == 1
@@ -414,7 +438,7 @@ static void VARIANT(momenta_outward)(const lwi_kernel_plan *plan, const lwi_k_st
 {
     real V[6] = {ZERO, ZERO, ZERO, ZERO, ZERO, ZERO}, g[3] = {ZERO, ZERO, ZERO};
     int last = -1;
-    for (int i = first; i < end; i++) {
+    for (int i = first; i < end;) {
         const lwi_k_step *step = &plan->step[i];
         if (step->parent < 0) {
             for (int j = 0; j < 3; j++) {
@@ -427,7 +451,8 @@ static void VARIANT(momenta_outward)(const lwi_kernel_plan *plan, const lwi_k_st
             for (int j = 0; j < 3; j++) g[j] = AT_LANE(state->momentum[b].g[j], o);
         }
         VARIANT(step_speed)(plan, state, step, half, V, g);
-        last = step->slot;
+        i = VARIANT(hinges_speed)(plan, state, i + 1, end, half, V, g);
+        last = plan->step[i - 1].slot;
     }
 }
 #endif

@@ -16,6 +16,7 @@ typedef struct VARIANT(hinge) {
     lwi_k_bias *bias;
     lwi_k_pivot *pivot;
     lwi_k_motion *motion;
+    lwi_k_momentum *momentum;
     ptrdiff_t l, kl;
 } VARIANT(hinge);
 
@@ -24,8 +25,9 @@ static INLINE VARIANT(hinge)
 {
     const int n = BLOCK(slot), at = lwi_k_block(slot);
     (void)half;
-    return (VARIANT(hinge)){&plan->body[at],  &plan->screw[at],  &state->pose[n], &state->bias[n],
-                            &state->pivot[n], &state->motion[n], LANE(slot),      KLANE(slot)};
+    return (VARIANT(hinge)){&plan->body[at],     &plan->screw[at], &state->pose[n],
+                            &state->bias[n],     &state->pivot[n], &state->motion[n],
+                            &state->momentum[n], LANE(slot),       KLANE(slot)};
 }
 
 // Moves by `stride` slots, at most a block, in direction 1 outward, -1 inward.
@@ -45,6 +47,7 @@ static INLINE void VARIANT(move)(VARIANT(hinge) * of, int stride, int direction)
     of->bias += blocks;
     of->pivot += blocks;
     of->motion += blocks;
+    of->momentum += blocks;
 }
 
 // ----------------------------------------------------------------------------- outward: velocities
