@@ -4,7 +4,7 @@
 usage: derivatives.py --program PROGRAM [--count] [--pin PYTHON] [--compiler CC] [--json FILE]
        derivatives.py --table FILE
 
-PROGRAM is beside bench_compiled_derivatives, of the same build (target bench_compiled_derivatives). Times are the least of
+PROGRAM is beside bench_compiled_derivatives, of the same build (target bench_compiled_derivatives). Times are the minimum of
 many calls in turns, or with --count instructions of a call by valgrind --tool=callgrind. In lanes they are those of a state.
 Compiling is the processor time of the compiler for all functions, for one state and in lanes. PYTHON has the package `pin`:
 computeABADerivatives and computeRNEADerivatives of the URDF file, called from Python; these are times even with --count,
@@ -95,7 +95,7 @@ def cell(number):
 
 def print_table(found):
     unit = "instructions" if found["counted"] else "µs"
-    rounds = "" if found["counted"] else "; least of 60 readings in turns; Pinocchio called from Python"
+    rounds = "" if found["counted"] else "; minimum of 60 readings in turns; Pinocchio called from Python"
     print(f"{found['cpu']}; {found['compiler']}{rounds}.\n")
     kinds = ("library", "compiled", "lanes") + (() if found["counted"] else ("pin",))
     names = {"lanes": "in lanes", "pin": "Pinocchio"}
