@@ -257,7 +257,7 @@ static void begin_block(block *p, group *g, int first, int end)
     p->next = first;
     p->end = end;
     p->trying = false;
-    m->n = b->variant[g->variant].sim->work->layout.nx;
+    m->n = m->rows = b->variant[g->variant].sim->work->layout.nx;
     m->busy = 0;
     m->rtol = g->options->rtol;
     m->max_step = g->options->step;

@@ -49,7 +49,7 @@ typedef struct lwi_stepper {
     // the problem
     int n;      ///< components; may be 0
     int stride; ///< 1 or LWI_STEPPER_LANES
-    int rows; ///< n, of one lane with zeros up to whole vectors: operations on rows have no remainder
+    int rows; ///< n, or of one lane more, with zeros: operations on whole vectors have no remainder
     /** xdot at (t, x) of the lanes in the set; t [lane], x and xdot as those of the stepper.  Its
      *  output in other lanes is ignored.  Sets status[lane] of lanes that fail, and may set the message
      *  why[lane]. */

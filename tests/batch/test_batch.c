@@ -679,6 +679,44 @@ static void a_failure_stays_where_it_is(void **state)
     lw_model_destroy(model);
 }
 
+// Instances without losses have one state less, the work; they run in the arrays of those that failed with numbers that are not
+// finite there.
+static void a_failure_leaves_nothing_to_smaller_states(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\n"
+        "bodies:\n"
+        "  rod: {mass: 2, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [0, 0, -1]}\n"
+        "joints:\n"
+        "  hinge:\n"
+        "    {type: revolute, between: [ground, rod], at: [0, 0, 0],\n"
+        "     axis: [0, 1, 0], spring: {q0: {damping: 0.1}}}\n";
+    enum { N = 4 };
+    static const char *const names[] = {"joint.hinge.damping0", "joint.hinge.qd0"};
+    static const double values[N][2] = {{1e300, 1e200}, {1e300, 1e200}, {0, 1}, {0, 2}};
+    lw_model *model = parse(text);
+    for (int each = 1; each <= N / 2; each++) { // alone, in lanes
+        const lw_options o = options("dopri54", 1e-6);
+        const lw_batch_desc desc = {.options = &o,
+                                    .instances = 2 * each,
+                                    .threads = 1,
+                                    .nvary = COUNT(names),
+                                    .vary = names,
+                                    .values = values[N / 2 - each]};
+        lw_batch *batch;
+        lw_error error = {0};
+        ok(lw_batch_create(model, &desc, &batch, &error), &error);
+        assert_int_equal(lw_batch_state_size(batch, 0),
+                         lw_batch_state_size(batch, 2 * each - 1) + 1);
+        assert_int_equal(lw_batch_step(batch, 1), LW_ERR_NOT_FINITE);
+        for (int i = 0; i < 2 * each; i++)
+            assert_int_equal(lw_batch_status(batch, i), i < each ? LW_ERR_NOT_FINITE : LW_OK);
+        lw_batch_destroy(batch);
+    }
+    lw_model_destroy(model);
+}
+
 // ------------------------------------------------------------------------------------------ memory
 
 typedef struct meter {
@@ -745,6 +783,7 @@ int main(void)
         cmocka_unit_test(wrong_names_and_values_are_reported),
         cmocka_unit_test(wrong_descriptions_are_reported),
         cmocka_unit_test(a_failure_stays_where_it_is),
+        cmocka_unit_test(a_failure_leaves_nothing_to_smaller_states),
         cmocka_unit_test(no_memory_is_a_status_and_steps_take_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
