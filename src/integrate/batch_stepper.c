@@ -227,10 +227,6 @@ static lw_status step(single *self, double stop, lw_error *error)
     lwi_stepper *m = &self->stepper;
     const lwi_problem *p = &self->problem;
     bool changed = false;
-    const long steps = m->control[0].steps;
-    if (p->raise_tolerances && steps > 0 && steps % LWI_TOLERANCE_STEPS == 0 &&
-        p->raise_tolerances(p->user, 1, m->t[0], m->x))
-        memcpy(m->atol, p->atol, (size_t)m->n * sizeof *m->atol);
     if (p->pre_step && p->pre_step(p->user, m->t[0], m->x, &changed) != LW_OK)
         return lwi_fail(error, LW_ERR_SINGULAR, "%s", p->why ? p->why->text : "");
     if (changed) m->control[0].slope = false;

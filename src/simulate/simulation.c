@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "initial/mobility.h"
+#include "integrate/batch_stepper.h"
 #include "model/outputs.h"
 #include "simulate/options.h"
 #include "spatial/rotation.h"
@@ -167,7 +168,9 @@ static lw_status make_integrator(lw_sim *sim)
 {
     const lw_options *o = &sim->options;
     const lwi_integrator_type *type = lwi_integrator_find(o->integrator);
-    const bool raises = type->adaptive && lwi_momenta_may_be_inexact(sim);
+    // not where a batch, or a run that is resumed, has the same bits: they know nothing of previous steps
+    const bool raises =
+        type->adaptive && !lwi_stepper_find(type->name) && lwi_momenta_may_be_inexact(sim);
     if (raises) TRY(lwi_observed_momenta_create(sim->model, &sim->arena, &sim->momenta));
     const lwi_problem problem = {.n = sim->work->layout.nx,
                                  .rates = rates,

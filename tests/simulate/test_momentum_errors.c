@@ -3,6 +3,8 @@
 #include "support/given.h"
 #include "support/mechanism.h"
 
+#include <linkwork/batch.h>
+
 #include <time.h>
 
 static void set(lw_options *options, const char *key, const char *value)
@@ -226,11 +228,7 @@ static void tolerances_below_round_off_do_not_shorten_steps(void **state)
     (void)state;
     static const struct {
         const char *integrator, *max_steps;
-    } cases[] = {{"dopri5", "10000"},
-                 {"verner87", "20000"},
-                 {"adams", "20000"},
-                 {"bdf", "40000"},
-                 {"dopri54", "10000"}};
+    } cases[] = {{"dopri5", "10000"}, {"verner87", "20000"}, {"adams", "20000"}, {"bdf", "40000"}};
     for (int i = 0; i < LWI_COUNT(cases); i++)
         for (int heavy = 0; heavy < 2; heavy++) {
             lw_model *model = rope_in_a_plane(heavy ? 1e10 : 1e4);
@@ -246,6 +244,37 @@ static void tolerances_below_round_off_do_not_shorten_steps(void **state)
             lw_sim_destroy(sim);
             lw_model_destroy(model);
         }
+}
+
+// A batch has one set of tolerances for all instances of a model: `dopri54` does not raise them, or the bits of a run would be others
+// than in a batch, and others after a state was resumed.
+static void dopri54_has_the_bits_of_batches(void **state)
+{
+    (void)state;
+    enum { MOST = 32 };
+    double t[2], x[2][MOST];
+    lw_batch *batch;
+    lw_error error;
+    lw_options options;
+    lw_model *model = rope_in_a_plane(1e10);
+    lw_options_default(&options);
+    set(&options, "formulation", "momenta");
+    set(&options, "integrator", "dopri54");
+    set(&options, "max_steps", "1200");
+    const lw_batch_desc desc = {.options = &options, .instances = 1};
+    lw_sim *sim = lwt_simulate(model, LWT_SETTINGS("formulation", "momenta", "integrator",
+                                                   "dopri54", "max_steps", "1200"));
+    lwt_ok(lw_batch_create(model, &desc, &batch, &error), &error);
+    assert_int_equal(lw_sim_step(sim, 1), LW_ERR_INTEGRATOR);
+    assert_int_equal(lw_batch_step(batch, 1), LW_ERR_INTEGRATOR);
+    assert_true(lw_sim_state_size(sim) <= MOST);
+    lw_sim_get_state(sim, &t[0], x[0]);
+    lwt_ok(lw_batch_get_state(batch, 0, &t[1], x[1]), lw_batch_error(batch));
+    if (t[0] != t[1]) fail_msg("%.17g s, in a batch %.17g s", t[0], t[1]);
+    assert_memory_equal(x[0], x[1], (size_t)lw_sim_state_size(sim) * sizeof **x);
+    lw_batch_destroy(batch);
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
 }
 
 // Round-off of momenta is an estimate: it is not named where the reason is known.
@@ -326,6 +355,7 @@ int main(void)
         cmocka_unit_test(lost_digits_of_momenta_are_reported),
         cmocka_unit_test(diverging_momenta_are_the_reason),
         cmocka_unit_test(tolerances_below_round_off_do_not_shorten_steps),
+        cmocka_unit_test(dopri54_has_the_bits_of_batches),
         cmocka_unit_test(known_reasons_are_not_replaced),
         cmocka_unit_test(divergence_is_reported_when_it_arises),
         cmocka_unit_test(rods_on_drives_have_their_digits),
