@@ -17,7 +17,8 @@ typedef struct printer {
     const lwi_repeats *r;
     const char *name; // of the function
     FILE *file;
-    int lanes; // of states; 0: one state
+    int lanes;     // of states; 0: one state
+    bool unrolled; // calls are statements
 } printer;
 
 static const char *type_of(const printer *p)
@@ -236,20 +237,22 @@ static int list_runs(const printer *p, FILE *file)
     return count;
 }
 
-static bool is_unrolled(const printer *p)
+static printer printer_of(const lwi_repeats *r, const char *name, int lanes, FILE *file)
 {
-    return list_runs(p, NULL) <= MAX_UNROLLED_RUNS;
+    printer p = {.r = r, .name = name, .file = file, .lanes = lanes};
+    p.unrolled = list_runs(&p, NULL) <= MAX_UNROLLED_RUNS;
+    return p;
 }
 
 // Functions that are called by their names stay functions.
 static const char *apart(const printer *p)
 {
-    return is_unrolled(p) ? "__attribute__((noinline)) " : "";
+    return p->unrolled ? "__attribute__((noinline)) " : "";
 }
 
 static void print_runs(const printer *p)
 {
-    if (is_unrolled(p)) return;
+    if (p->unrolled) return;
     fprintf(p->file, "static const int %s_runs[][2] = {\n", p->name);
     list_runs(p, p->file);
     fputs("};\n", p->file);
@@ -482,7 +485,7 @@ static bool any_single(const lwi_repeats *r)
 static void print_singles(const printer *p)
 {
     const lwi_repeats *r = p->r;
-    if (!any_single(r) || is_unrolled(p)) return;
+    if (!any_single(r) || p->unrolled) return;
     if (p->lanes)
         fprintf(p->file, "\nstatic void (*const %s_once[])(real *, mask *) = {\n", p->name);
     else
@@ -495,7 +498,7 @@ static void print_singles(const printer *p)
 
 void lwi_repeats_print_tables(const lwi_repeats *r, const char *name, int lanes, FILE *file)
 {
-    const printer p = {r, name, file, lanes};
+    const printer p = printer_of(r, name, lanes, file);
     fputc('\n', file);
     for (int k = 0; k < r->nkind; k++) print_kind_tables(&p, k);
     for (int i = 0; i < layouts_of(&p); i++) print_layout_tables(&p, i);
@@ -652,7 +655,7 @@ static void print_calls(const printer *p)
 {
     const lwi_repeats *r = p->r;
     const bool fails = r->graph->ncheck > 0;
-    if (is_unrolled(p)) {
+    if (p->unrolled) {
         print_unrolled_calls(p);
         return;
     }
@@ -690,21 +693,24 @@ static void print_inputs(const printer *p)
 
 void lwi_repeats_print(const lwi_repeats *r, const char *name, int lanes, FILE *file)
 {
-    const printer p = {r, name, file, lanes};
+    const printer p = printer_of(r, name, lanes, file);
     const lwi_codegen_graph *g = r->graph;
     const bool large = (lanes ? lanes : 1) * r->room > LWI_CODEGEN_ON_STACK;
+    int count[LWI_GRAPH_ARRAYS];
     char text[48];
     fprintf(file, "    %s%s w[%d];\n", large ? "static _Thread_local " : "", type_of(&p), r->room);
     print_inputs(&p);
     print_calls(&p);
-    for (int a = 0; a < g->narray; a++)
-        if (outputs_of(r, a) > MAX_UNROLLED_OUTPUTS)
+    for (int a = 0; a < g->narray; a++) {
+        count[a] = outputs_of(r, a);
+        if (count[a] > MAX_UNROLLED_OUTPUTS)
             fprintf(file, "    for (int i = 0; i < %d; i++) %s[%s_%s[i][0]] = w[%s_%s[i][1]];\n",
-                    outputs_of(r, a), g->array[a], name, g->array[a], name, g->array[a]);
+                    count[a], g->array[a], name, g->array[a], name, g->array[a]);
+    }
     for (int i = 0; i < g->noutput; i++) {
         const lwi_output *o = &g->output[i];
         if (g->vertex[o->value.index].op != LWI_OP_LITERAL) {
-            if (outputs_of(r, o->array) <= MAX_UNROLLED_OUTPUTS)
+            if (count[o->array] <= MAX_UNROLLED_OUTPUTS)
                 fprintf(file, "    %s[%d] = w[%d];\n", g->array[o->array], o->entry,
                         lwi_repeats_address(r, o->value.index));
             continue;
