@@ -1,7 +1,7 @@
 // branch_points.c -- branch points of the inward recursion, and the elimination of tips.
 //
-// Input: slots, constants and stages of a plan.  Output: step->park, fetch, leaf, tip, first, on and last;
-// plan->begin, plan->tip and plan->subtree.  Cost: O(n).
+// Input: slots, constants and stages of a plan.  Output: step->park, fetch, leaf, tip, first, stride, on,
+// last and begins; plan->begin, plan->tip and plan->subtree.  Cost: O(n).
 //
 // A branch adds its articulated inertia for its parent to a place in lwi_k_state.art.  The elimination of
 // a hinge without children is constant and is computed here:

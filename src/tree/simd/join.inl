@@ -132,7 +132,7 @@ static void read_parts(const lwi_k_stage *stage, const lwi_k_segment *segment, j
 {
     static const lwi_lanes zero = {0};
     const lwi_k_art *art = &segment->art;
-    lwi_lanes column[6][6], pivot[6];
+    lwi_lanes column[6][6] __attribute__((aligned(64))), pivot[6] __attribute__((aligned(64)));
     for (int r = 0; r < stage->segments; r += WIDTH) factor(segment, r, column, pivot);
     for (int j = 0; j < 6; j++) {
 #define OF_T(i) segment->T[6 * (i) + j]
