@@ -54,12 +54,10 @@ enum { MAX_STEPS_NEAR = 1000 };
 // A step on which sines change by at most this part passes no position.
 #define UNMOVED 0.1
 
-// Margins (formulation.h) change by at most one per radian of a joint, so margins at both ends of a step exclude a
-// singular position within it if no coordinate changes by more than a part of their mean [rad, m]: SHORT, or LONG where they
-// differ by at most FLAT of it.
+// Margins (formulation.h) change by at most one per radian of the angle at the joint that closes a loop, and this angle by those
+// of up to four joints in most loops, so margins at both ends of a step exclude a singular position within it if no coordinate
+// changes by more than this part of their mean [rad, m].
 #define SHORT 0.5
-#define LONG 1.0
-#define FLAT 0.25
 // Largest number of margins within a longer step.
 enum { BETWEEN = 11 };
 // The sine itself is not computed where margins are above SAFE, or above SMALL and FALLEN times the highest since the last
@@ -301,8 +299,7 @@ static double margin_between(lw_sim *sim, double t)
 // Do margins at both ends of a piece, over which no coordinate changes by more than `change`, exclude a singular position?
 static bool is_short(double change, double a, double b)
 {
-    const double mean = 0.5 * (a + b);
-    return change <= SHORT * mean || (change <= LONG * mean && fabs(b - a) <= FLAT * mean);
+    return change <= SHORT * 0.5 * (a + b);
 }
 
 /** The straight line between the ends of a step. */
@@ -319,7 +316,7 @@ static bool is_piece_independent(lw_sim *sim, line *of, double from, double befo
 {
     const double change = (to - from) * of->change, part = 0.5 * (from + to);
     if (is_short(change, before, after)) return true;
-    if (!(change <= LONG * fmin(before, after) * (of->left + 1)) || of->left == 0) return false;
+    if (!(change <= SHORT * fmin(before, after) * (of->left + 1)) || of->left == 0) return false;
     of->left--;
     double *x = sim->crossing.between;
     for (int i = 0; i < sim->work->layout.nx; i++)

@@ -219,6 +219,38 @@ static void margins_are_small_where_the_sine_is(void **state)
     if (close < 5 || skipped < 100) fail_msg("%d states close, %d skipped", close, skipped);
 }
 
+// Two cranks of 2 m on one axis, which rotate against each other, and rods of 1 m between their tips: where the cranks meet all are
+// in a line.  Next to it the angle between the rods changes four times as fast as any joint.
+static lw_model *scissors(double angle)
+{
+    const double x = 2 * cos(angle), y = 2 * sin(angle), tip = x - sqrt(1 - y * y);
+    lw_builder *b = lwt_builder();
+    lw_builder_gravity(b, (lw_vec3){0, 0, 0});
+    for (int i = 0; i < 2; i++) {
+        const double side = i ? -1 : 1;
+        const lw_body crank = lwt_rod(b, i ? "crank2" : "crank1", 0, 0, x, side * y, 100);
+        const lw_body rod = lwt_rod(b, i ? "rod2" : "rod1", x, side * y, tip, 0, 1);
+        lwt_revolute(b, i ? "axis2" : "axis1", lwt_ground, crank, 0, 0, -side);
+        lwt_joint(b, LW_JOINT_REVOLUTE, i ? "elbow2" : "elbow1", crank, rod, x, side * y);
+        if (i) lwt_joint(b, LW_JOINT_REVOLUTE, "tip", (lw_body){rod.index - 2}, rod, tip, 0);
+    }
+    return lwt_model(b);
+}
+
+// Margins are as large before a long step as after it, with a position between.
+static void positions_within_long_steps_are_found(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        lw_model *model = scissors(0.2 + 0.005 * i);
+        lw_sim *sim = simulation(model, "rcr", "dopri54", "1e-2");
+        lwt_ok(lw_sim_step(sim, 0.6), lw_sim_error(sim));
+        assert_int_equal(sim->crossing.count, 1);
+        lw_sim_destroy(sim);
+        lw_model_destroy(model);
+    }
+}
+
 // One prediction is wrong by a third, and the longest attempt fails: a shorter one shows where the position is.
 static void positions_off_the_middle_are_found(void **state)
 {
@@ -684,6 +716,7 @@ int main(void)
         cmocka_unit_test(loops_in_a_line_go_straight_on),
         cmocka_unit_test(steps_of_the_sine_are_no_minimum),
         cmocka_unit_test(margins_are_small_where_the_sine_is),
+        cmocka_unit_test(positions_within_long_steps_are_found),
         cmocka_unit_test(positions_off_the_middle_are_found),
         cmocka_unit_test(every_integrator_goes_straight_on),
         cmocka_unit_test(motions_beyond_any_step_are_no_internal_error),
