@@ -36,8 +36,8 @@ typedef struct lwi_problem {
     /** Around the differences of a Jacobian by (t, x): what is costly in the rates may be linear there.  NULL: rates are
      *  the same everywhere. */
     lw_status (*difference)(void *user, bool begin, double t, const double *x);
-    /** After every LWI_TOLERANCE_STEPS steps: raises components of `atol` that are below the round-off of x, of which the error
-     *  estimate has `amplified` times as much.  False: none.  NULL: atol stays as it is. */
+    /** After every LWI_TOLERANCE_STEPS steps from a state that was set: raises components of `atol` that are below the
+     *  round-off of x, of which the error estimate has `amplified` times as much.  False: none.  NULL: atol stays as it is. */
     bool (*raise_tolerances)(void *user, double amplified, double t, const double *x);
     void *user;
     const lw_error *why; ///< of the last failed `rates`, quoted in messages; may be NULL

@@ -81,7 +81,8 @@ typedef struct solver {
     bool unfinite;   ///< rates were not finite in one of the last short steps
     int short_steps; ///< in succession
     lwi_integrator_stats stats;
-    long rejected; ///< before the last restart
+    long rejected;  ///< before the last restart
+    long since_set; ///< steps from the last state that was set
 } solver;
 
 // ----------------------------------------------------------------------------- SUNDIALS calls back
@@ -418,7 +419,7 @@ static double amplification(const method *m)
 static bool raise_tolerances(solver *self)
 {
     const lwi_problem *p = &self->problem;
-    if (!p->raise_tolerances || self->stats.steps == 0 || self->stats.steps % LWI_TOLERANCE_STEPS)
+    if (!p->raise_tolerances || self->since_set == 0 || self->since_set % LWI_TOLERANCE_STEPS)
         return true;
     if (!p->raise_tolerances(p->user, amplification(self->method), self->t,
                              N_VGetArrayPointer(self->accepted)))
@@ -506,6 +507,7 @@ static lw_status step(solver *self, double to, double limit, lw_error *error)
             self->t = reached;
             N_VScale(1, self->y, self->accepted);
             self->stats.steps++;
+            self->since_set++;
             if (!stuck) return LW_OK;
             self->failure = self->unfinite ? LW_ERR_NOT_FINITE : LW_OK;
             return report(self, flag, error);
@@ -564,7 +566,10 @@ static lw_status restart(lwi_integrator *integrator, double t, const double *x, 
         return LW_OK;
     }
     int flag;
-    if (restart) {
+    if (jump == LWI_JUMP_STATE) self->since_set = 0;
+    if (jump == LWI_JUMP_STATE && self->problem.raise_tolerances && !set_tolerances(self)) {
+        flag = ARK_MEM_FAIL;
+    } else if (restart) {
         self->rejected = rejected(self); // the counters of SUNDIALS start from zero
         flag = begin(self, t, x);
     } else {

@@ -10,6 +10,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 // Rates of the coordinates are linear in p, so any size of the change will do: this one is far from round-off.
 #define ENLARGED 1e3
@@ -31,7 +32,8 @@ static double changed_component(const lw_sim *sim, disturbance how, bool momentu
     const double x = sim->x[i], sign = random < 0 ? -1 : 1;
     double error = 0;
     if (momentum && how == BY_WHOLE) return x + ENLARGED * x;
-    if (momentum && how == BY_TOLERANCES) error = sim->atol[i] + sim->options.rtol * fabs(x);
+    if (momentum && how == BY_TOLERANCES)
+        error = (sim->attainable ? sim->attainable : sim->atol)[i] + sim->options.rtol * fabs(x);
     if (momentum && how == BY_ROUNDING) error = last_place(fabs(x));
     if (!momentum && how == BY_ROUNDING && i < sim->model->tree_nq)
         error = last_place(fmax(1, fabs(x)));
@@ -120,6 +122,15 @@ bool lwi_momenta_may_be_inexact(const lw_sim *sim)
     return n > 0 && n == sim->model->tree_nv;
 }
 
+lw_status lwi_prepare_raising(lw_sim *sim)
+{
+    const int n = sim->work->layout.nx;
+    sim->attainable = LWI_PUSH(&sim->arena, double, n);
+    if (!sim->attainable) return LW_ERR_MEMORY;
+    memcpy(sim->attainable, sim->atol, (size_t)n * sizeof *sim->attainable);
+    return lwi_observed_momenta_create(sim->model, &sim->arena, &sim->momenta);
+}
+
 // Round-off of each momentum of node k.
 static void round_off_of_node(const lw_sim *sim, int k, double error[6])
 {
@@ -155,7 +166,7 @@ bool lwi_raise_tolerances(void *user, double amplified, double t, const double *
         round_off_of_node(sim, k, error);
         for (int j = 0; j < model->node[k].nv; j++, i++) {
             while (layout->block[b].kind != LWI_MOMENTUM || i == layout->block[b].n) b++, i = 0;
-            double *atol = &sim->atol[layout->block[b].first + i];
+            double *atol = &sim->attainable[layout->block[b].first + i];
             if (!(amplified * error[j] > *atol)) continue;
             *atol = amplified * error[j];
             raised = true;

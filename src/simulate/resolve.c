@@ -421,8 +421,8 @@ static void warn_of_momenta(lw_sim *sim)
     if (sim->raised)
         say(sim,
             "momenta: tolerances of some are below their round-off, to which they were raised; "
-            "errors "
-            "of speeds are larger than specified: a state of speeds (%s) keeps the tolerances",
+            "errors of speeds are larger than specified: a state of speeds (%s) keeps the "
+            "tolerances",
             lwi_state_of_speeds(sim->model));
     const double errors = lwi_momentum_errors(sim);
     if (errors < MOMENTUM_ERRORS) return;

@@ -171,7 +171,8 @@ static lw_status make_integrator(lw_sim *sim)
     // not where a batch, or a run that is resumed, has the same bits: they know nothing of previous steps
     const bool raises =
         type->adaptive && !lwi_stepper_find(type->name) && lwi_momenta_may_be_inexact(sim);
-    if (raises) TRY(lwi_observed_momenta_create(sim->model, &sim->arena, &sim->momenta));
+    if (raises && lwi_prepare_raising(sim) != LW_OK)
+        return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for a simulation");
     const lwi_problem problem = {.n = sim->work->layout.nx,
                                  .rates = rates,
                                  .step = sim->work->formulation->step ? step : NULL,
@@ -184,7 +185,7 @@ static lw_status make_integrator(lw_sim *sim)
                                  .user = sim,
                                  .why = &sim->work->error,
                                  .rtol = o->rtol,
-                                 .atol = sim->atol,
+                                 .atol = raises ? sim->attainable : sim->atol,
                                  .once = sim->work->fixed_cost || sim->work->fixed_step,
                                  .max_step = o->step,
                                  .max_steps = (long)o->max_steps,

@@ -264,13 +264,15 @@ struct lw_sim {
         *entered; ///< [nx] the model's start, if the choice of the formulation has entered it, and
     const void *entered_discrete; ///< [ndiscrete] its discrete state; at creation only
     lwi_integrator *integrator;
-    double t, start;   ///< now; creation or the last jump of the state
-    double *x;         ///< [nx]
-    double *scratch;   ///< [nx]
-    double *rates[2];  ///< [nx] for lwi_momentum_errors; NULL without momenta
-    void *spare;       ///< [ndiscrete of the work]
-    double *atol;      ///< [nx]
-    bool raised;       ///< momenta have larger ones than specified: lwi_raise_tolerances
+    double t, start;  ///< now; creation or the last jump of the state
+    double *x;        ///< [nx]
+    double *scratch;  ///< [nx]
+    double *rates[2]; ///< [nx] for lwi_momentum_errors; NULL without momenta
+    void *spare;      ///< [ndiscrete of the work]
+    double *atol;     ///< [nx] as specified
+    /** [nx] the same, but not below the round-off of momenta: lwi_raise_tolerances.  NULL: atol */
+    double *attainable;
+    bool raised;       ///< some of these are larger than atol, since the state was set
     double *inputs;    ///< [ninput]
     double *output;    ///< [model noutput_value] of the observation
     double next_break; ///< next time at which the model is not smooth; > t
@@ -523,6 +525,8 @@ double lwi_momentum_errors(lw_sim *sim);
 double lwi_momentum_rounding(lw_sim *sim);
 /** May momenta have a round-off above their tolerances, because masses differ very much? */
 bool lwi_momenta_may_be_inexact(const lw_sim *sim);
+/** Memory for lwi_raise_tolerances; after atol.  @return LW_ERR_MEMORY */
+lw_status lwi_prepare_raising(lw_sim *sim);
 /** `raise_tolerances` of the problem with these momenta.  @cost an observation */
 bool lwi_raise_tolerances(void *user, double amplified, double t, const double *x);
 /** The formulation with speeds as state to be named in messages. */

@@ -89,6 +89,9 @@ static void jump(lw_sim *sim, double time, const double *x)
     sim->t = sim->start = time;
     sim->pending = LWI_NEW_STATE;
     lwi_sim_clear_steps(sim);
+    if (sim->raised)
+        memcpy(sim->attainable, sim->atol, (size_t)sim->work->layout.nx * sizeof *sim->atol);
+    sim->raised = false;
     sim->work->mode = NULL; // from the state, until the next step
     sim->work->valid_until = INFINITY;
     lwi_sim_find_break(sim);

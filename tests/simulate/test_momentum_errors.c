@@ -277,6 +277,32 @@ static void dopri54_has_the_bits_of_batches(void **state)
     lw_model_destroy(model);
 }
 
+// A state that is set has the bits that it had before, although tolerances were raised after it.
+static void states_that_are_set_have_their_tolerances(void **state)
+{
+    (void)state;
+    static const char *const integrators[] = {"dopri5", "adams"};
+    lw_model *model = rope_in_a_plane(1e10);
+    for (int i = 0; i < LWI_COUNT(integrators); i++) {
+        lw_sim *sim = lwt_simulate(
+            model, LWT_SETTINGS("formulation", "momenta", "integrator", integrators[i]));
+        double x[3][64], t;
+        const size_t bytes = (size_t)lw_sim_state_size(sim) * sizeof x[0][0];
+        assert_true(bytes <= sizeof x[0]);
+        lw_sim_get_state(sim, &t, x[0]);
+        for (int run = 1; run < 3; run++) {
+            lwt_ok(lw_sim_set_state(sim, t, x[0]), lw_sim_error(sim));
+            assert_false(sim->raised);
+            lwt_ok(lw_sim_step(sim, 1e-3), lw_sim_error(sim));
+            assert_true(sim->raised);
+            lw_sim_get_state(sim, NULL, x[run]);
+        }
+        assert_memory_equal(x[1], x[2], bytes);
+        lw_sim_destroy(sim);
+    }
+    lw_model_destroy(model);
+}
+
 // Round-off of momenta is an estimate: it is not named where the reason is known.
 static void known_reasons_are_not_replaced(void **state)
 {
@@ -356,6 +382,7 @@ int main(void)
         cmocka_unit_test(diverging_momenta_are_the_reason),
         cmocka_unit_test(tolerances_below_round_off_do_not_shorten_steps),
         cmocka_unit_test(dopri54_has_the_bits_of_batches),
+        cmocka_unit_test(states_that_are_set_have_their_tolerances),
         cmocka_unit_test(known_reasons_are_not_replaced),
         cmocka_unit_test(divergence_is_reported_when_it_arises),
         cmocka_unit_test(rods_on_drives_have_their_digits),
