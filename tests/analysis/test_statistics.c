@@ -110,8 +110,10 @@ static void test_four_bar(void **state)
 static void test_differences(void **state)
 {
     (void)state;
-    same_alone(four_bar, 3, of_four_bar, "speed.rms,middle.last,pull.max,joint.?.q0.mean", 7,
+    same_alone(four_bar, 3, of_four_bar, "speed.rms,middle.last,pull.max", 3,
                LW_SENSITIVITY_DIFFERENCES, 0);
+    same_alone(four_bar, 3, of_four_bar, "speed.rms,middle.last,pull.max,joint.?.q0.mean", 7,
+               LW_SENSITIVITY_DIFFERENCES, 1e-12); // coordinates alone are observed without forces
 }
 
 static void test_end_by_event(void **state)
