@@ -1,8 +1,8 @@
 // angle.inl -- the angle of a vector (x, y), the same bits in every width, no branches.
 //
-// With the smaller of |x|, |y| by the larger, or by pi/4 less, u is at most tan(pi/8) large; then the polynomial of fdlibm
-// (Sun Microsystems, 1993) for |u| <= 7/16.  Error of some units in the last place.  A vector of zeros has
-// the angle pi.
+// u is the quotient of the smaller and the larger of |x| and |y|, a tangent; above tan(pi/8) it becomes the tangent of that
+// angle less pi/4.  For |u| <= 7/16 the arc tangent is the polynomial of fdlibm (Sun Microsystems, 1993).  Error of some units
+// in the last place.  A vector of zeros has the angle pi.
 
 static inline real NAME(angle)(real y, real x)
 {
