@@ -72,13 +72,12 @@ typedef struct lwi_observe_kernels {
     /** The reactions of the joints of node[0 to width - 1], all reversed, between nodes and without efforts. */
     void (*reversed_reactions)(const lw_model *model, const lwi_tree_work *work, const int *node,
                                lwi_snapshot *snapshot);
-    /** Of the hinges joint[0 to width - 1] without mounts, from the motion of their bodies: the speed and, where they are
-     *  given, the angle next to that in `angle`, up to round-off, and the rate of the speed of closed ones from the
-     *  accelerations al; as lwi_joint_read_hinge and lwi_joint_hinge_acceleration.
-     *  @param own  w and al are in the axes of the bodies; else in those of the world */
+    /** Of the hinges joint[0 to width - 1] without mounts, from the motion of their bodies in world axes: the speed and,
+     *  where they are given, the angle next to that in `angle`, up to round-off, and the rate of the speed of closed ones
+     *  from the accelerations al; as lwi_joint_read_hinge and lwi_joint_hinge_acceleration. */
     void (*hinges)(const lw_model *model, const int *joint, const double (*R)[9],
-                   const double (*w)[3], const double (*al)[3], bool own, double *angle,
-                   double *speed, double *rate);
+                   const double (*w)[3], const double (*al)[3], double *angle, double *speed,
+                   double *rate);
     /** Adds those of bodies first, first + 1, ..., `count` of them and `width` at most, in this order. */
     void (*energies)(const lw_model *model, const lwi_snapshot *snapshot, int first, int count,
                      lwi_body_sums *sums);

@@ -85,8 +85,8 @@ static void take_hinge_rates(const lwi_cut *cut, const lwi_tree_work *tree,
     if (*n == 0) return;
     for (int l = *n; l < kernels->width; l++) joint[l] = joint[0];
     kernels->hinges(cut->model, joint, (const double(*)[9])tree->body_R,
-                    (const double(*)[3])tree->body_w, (const double(*)[3])cut->al, false, NULL,
-                    speed, rate);
+                    (const double(*)[3])tree->body_w, (const double(*)[3])cut->al, NULL, speed,
+                    rate);
     for (int l = 0; l < *n; l++) snapshot->qdd[cut->model->joint[joint[l]].iv] = rate[l];
     *n = 0;
 }

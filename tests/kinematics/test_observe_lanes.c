@@ -382,19 +382,15 @@ static void hinges_in_lanes_are_those_of_joints(void **state)
             for (int width = 1; width <= LWI_LANES; width *= 2) {
                 const lwi_observe_kernels *kernels = lwi_observe_kernels_of(width);
                 double angle[LWI_LANES], speed[2][LWI_LANES], rates[LWI_LANES];
-                double own[2][LWI_LANES]; // from motion in the axes of the bodies
                 if (!kernels) continue;
                 for (int l = 0; l < width; l++) angle[l] = m.q[joint->iq];
-                kernels->hinges(model, all, motion.R, motion.w, NULL, false, angle, speed[0], NULL);
-                kernels->hinges(model, all, motion.R, motion.w, (const double(*)[3])al, false, NULL,
+                kernels->hinges(model, all, motion.R, motion.w, NULL, angle, speed[0], NULL);
+                kernels->hinges(model, all, motion.R, motion.w, (const double(*)[3])al, NULL,
                                 speed[1], rates);
-                kernels->hinges(model, all, motion.R, (const double(*)[3])m.w,
-                                (const double(*)[3])m.al, true, NULL, own[0], own[1]);
                 for (int l = 0; l < width; l++, found++) {
                     assert_true(fabs(angle[l] - q) <= 4 * DBL_EPSILON * (1 + fabs(q)));
                     assert_true(angle[l] == same || isnan(same));
                     assert_true(speed[0][l] == u && speed[1][l] == u && rates[l] == rate);
-                    assert_true(own[0][l] == u && own[1][l] == rate);
                     same = angle[l];
                 }
             }
@@ -431,7 +427,7 @@ static void angles_in_lanes_are_those_of_the_motion(void **state)
                 if (!kernels) continue;
                 for (int l = 0; l < width; l++) angle[l] = q + 0.4 * turn * (1 - l % 3);
                 kernels->hinges(model, all, (const double(*)[9])m.R, (const double(*)[3])m.w, NULL,
-                                false, angle, speed, NULL);
+                                angle, speed, NULL);
                 for (int l = 0; l < width; l++)
                     assert_true(fabs(angle[l] - q) <= eps * (1 + fabs(q)));
             }

@@ -29,8 +29,8 @@ static void read_hinges(waiting_hinges *of)
     for (int l = of->n; l < width; l++) of->joint[l] = of->joint[0];
     for (int l = 0; l < width; l++) angle[l] = tree->joint_q[of->model->joint[of->joint[l]].iq];
     of->kernels->hinges(of->model, of->joint, (const double(*)[9])tree->body_R,
-                        (const double(*)[3])tree->body_w, NULL, false, of->closed ? angle : NULL,
-                        speed, NULL);
+                        (const double(*)[3])tree->body_w, NULL, of->closed ? angle : NULL, speed,
+                        NULL);
     for (int l = 0; l < of->n; l++) {
         const lwi_joint *joint = &of->model->joint[of->joint[l]];
         if (of->closed) tree->joint_q[joint->iq] = angle[l];
@@ -102,10 +102,14 @@ void lwi_rcr_read_closed_hinges(lwi_rcr_work *d, lw_observe level, lwi_snapshot 
     const lwi_observe_kernels *kernels = lwi_observe_kernels_of(0);
     const bool accelerates = level >= LW_OBSERVE_ACCELERATION;
     lwi_tree_work *tree = &d->tree;
+    const double(*R)[9] = (const double(*)[9])tree->R;
     const size_t n = (size_t)model->nbody;
     memcpy(tree->body_R, snapshot->R, n * sizeof *tree->body_R);
     memcpy(tree->body_r, snapshot->r, n * sizeof *tree->body_r);
     memcpy(tree->body_v, snapshot->v, n * sizeof *tree->body_v);
+    kernels->links.angular(model, 0, model->nnode, R, (const double(*)[6])tree->V, tree->body_w);
+    if (accelerates)
+        kernels->links.angular(model, 0, model->nnode, R, (const double(*)[6])tree->A, d->cut.al);
     for (int i = 0; i < model->nloop; i += kernels->width) {
         double angle[LWI_LANES], speed[LWI_LANES], rate[LWI_LANES];
         int joint[LWI_LANES];
@@ -113,9 +117,9 @@ void lwi_rcr_read_closed_hinges(lwi_rcr_work *d, lw_observe level, lwi_snapshot 
             joint[l] = model->loop[i + l < model->nloop ? i + l : i];
             angle[l] = tree->joint_q[model->joint[joint[l]].iq];
         }
-        kernels->hinges(model, joint, (const double(*)[9])snapshot->R,
-                        (const double(*)[3])snapshot->w, (const double(*)[3])snapshot->al, true,
-                        angle, speed, accelerates ? rate : NULL);
+        kernels->hinges(model, joint, (const double(*)[9])tree->body_R,
+                        (const double(*)[3])tree->body_w, (const double(*)[3])d->cut.al, angle,
+                        speed, accelerates ? rate : NULL);
         for (int l = 0; l < kernels->width && i + l < model->nloop; l++) {
             const int iq = model->joint[joint[l]].iq, iv = model->joint[joint[l]].iv;
             tree->joint_q[iq] = snapshot->q[iq] = angle[l];

@@ -49,7 +49,8 @@ static bool keeps_rows(const lwi_cut *cut)
 
 static bool has_hinges_alone(const lw_model *model)
 {
-    if (!lwi_observe_kernels_of(0) || model->nforce || model->nrotor || model->driven ||
+    const lwi_observe_kernels *kernels = lwi_observe_kernels_of(0);
+    if (!kernels || !kernels->links.angular || model->nforce || model->nrotor || model->driven ||
         model->ncoupling || model->nmerged)
         return false;
     for (int i = 0; i < model->nloop; i++)
