@@ -63,7 +63,7 @@ static INLINE double dot_row(const join_vector a, const real x[ROW])
     real m[ROW];
     for (int e = 0; e < ROW; e++) m[e] = ROW_OF(a, e) * x[e];
 #if WIDTH == 1
-    double sum;
+    double sum = 0;
     ROW_OF(&sum, 0) = ((m[0] + m[4]) + m[2]) + ((m[1] + m[5]) + m[3]);
     return sum;
 #else
