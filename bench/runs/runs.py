@@ -18,19 +18,22 @@ model and the preparation of the run are left out: shares are those of lw_sim_ru
   output       rows to the file
 
 The last columns are steps, evaluations and rows.  The file has the hash of all rows, too: changes that only save time leave
-it as it is.  Counts do not depend on what else the machine runs; valgrind has AVX2, not AVX-512.
+it as it is.  Functions are found by debug information (-g1), which the preset `dev` has.  Counts do not depend on what else
+the machine runs; valgrind has AVX2, not AVX-512.
 
 --cases   see CASES below (all)
 --root    folder of the sources (default: that of this script)
 --json    adds what was measured to the file, under --label
---check   only runs a hundredth second of each case, not counted: the models are valid
+--check   only runs a hundredth second of each case, not counted: the models are valid, and the counted functions exist
 --table   prints the tables of docs/benchmarks.md from such a file, one for each label
 """
 import argparse
+import glob
 import hashlib
 import json
 import math
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -196,6 +199,8 @@ def count(path):
     for caller, callee, cost in calls(path):
         if caller != callee:
             inclusive[callee] = inclusive.get(callee, 0) + cost
+    if TOTAL not in inclusive:
+        sys.exit("the program has no debug information, by which functions are found: build with -g1")
     found = {name: sum(inclusive.get(f, 0) for f in functions) for name, functions in CATEGORIES.items()}
     total = inclusive[TOTAL]
     found["integrator"] = total - sum(found.values())
@@ -241,6 +246,11 @@ def stored(path):
 
 
 def check(program, cases, root):
+    for name, function in [TOTAL, *(f for functions in CATEGORIES.values() for f in functions)]:
+        sources = glob.glob(os.path.join(root, "src", "**", name), recursive=True)
+        if not any(re.search(rf"^\S.*\b{function}\(", pathlib.Path(source).read_text(encoding="utf-8"), re.MULTILINE)
+                   for source in sources):
+            sys.exit(f"no source {name} defines {function}, whose instructions are counted")
     with tempfile.TemporaryDirectory() as folder:
         for case in cases:
             words = CASES[case][1][:-1] + ["0.01"]  # the duration is last
