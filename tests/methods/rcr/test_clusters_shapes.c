@@ -1,6 +1,7 @@
 // test_clusters_shapes.c -- kernels for the constant shapes of loop clusters: the same bits as those for any shape; the smallest
 // pivots of clusters against an inverse.
 #include "methods/rcr/cluster_cases.h"
+#include "cli/scene_model.h"
 #include "methods/rcr/clusters/kernels.h"
 #include "methods/rcr/clusters/shapes.h"
 
@@ -68,7 +69,7 @@ static int evaluate(const lwi_clusters *c, const lwi_cluster_block *b, const lwt
                     bool any, double *to)
 {
     const lwi_cluster_kernels *kernels = lwi_cluster_kernels_of(width);
-    const lwi_cluster_phases *phases = any ? &kernels->any : &kernels->shape[b->variant];
+    const lwi_cluster_phases *phases = any ? &kernels->any : lwi_cluster_phases_of(kernels, b);
     const double *v = r->x + r->model->tree_nq;
     double ratio = 0;
     discard(b);
@@ -123,6 +124,15 @@ static lw_model *slider_cranks(int n, uint64_t *seed)
     return lwt_model(s.b);
 }
 
+// A robot with the shapes of robots.
+static lw_model *delta(void)
+{
+    lw_model *model;
+    lw_error error;
+    lwt_ok(scene_model(SCENE_DELTA, 0, &model, &error), &error);
+    return model;
+}
+
 static lw_model *mechanism(int kind, int n)
 {
     uint64_t seed = 90 + (uint64_t)n;
@@ -133,8 +143,10 @@ static lw_model *mechanism(int kind, int n)
         return build(LADDER, n, false, &seed);
     case 2:
         return build_on(FLOATING, FOUR_BARS, n, false, &seed);
-    default:
+    case 3:
         return slider_cranks(n, &seed);
+    default:
+        return delta();
     }
 }
 
@@ -142,7 +154,7 @@ static void shapes_keep_bits(void **state)
 {
     int seen[LWI_COUNT(lwi_cluster_shapes)] = {0};
     (void)state;
-    for (int kind = 0; kind < 4; kind++)
+    for (int kind = 0; kind < 5; kind++)
         for (int n = 1; n <= 9; n += 4) {
             lw_model *model = mechanism(kind, n);
             lwt_run r = drop(model, 0);

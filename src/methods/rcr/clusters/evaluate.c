@@ -289,7 +289,7 @@ static const lwi_cluster_phases *phases(const lwi_rcr_clusters *clusters,
 {
     const lwi_cluster_kernels *kernels = clusters->of_count[b->count - l];
     *width = kernels->width;
-    return b->variant < 0 ? &kernels->any : &kernels->shape[b->variant];
+    return lwi_cluster_phases_of(kernels, b);
 }
 
 // The narrowest ones for the largest block.
@@ -358,11 +358,12 @@ static double pivot_of(const lwi_rcr_clusters *clusters, const lwi_cluster_block
                        const double *q, int l, int *width)
 {
     const lwi_cluster_kernels *kernels = clusters->of_count[b->count - l];
+    const lwi_cluster_phases *own = lwi_cluster_phases_of(kernels, b);
     const double per_length2 = clusters->clusters->per_length2;
     double ratio2 = 0;
     *width = kernels->width;
-    if (q && b->variant < 0) return kernels->pivot_at(b, q, per_length2, l);
-    if (q && !kernels->shape[b->variant].place(b, q, per_length2, &ratio2, l)) return 0;
+    if (q && own == &kernels->any) return kernels->pivot_at(b, q, per_length2, l);
+    if (q && !own->place(b, q, per_length2, &ratio2, l)) return 0;
     return kernels->pivot(b, l);
 }
 

@@ -20,7 +20,7 @@ typedef struct lwi_cluster_phases {
 typedef struct lwi_cluster_kernels {
     int width;                       ///< lanes that `place` and `force` compute
     lwi_cluster_phases any;          ///< for any shape
-    const lwi_cluster_phases *shape; ///< for each of LWI_CLUSTER_SHAPE_LIST (shapes.h)
+    const lwi_cluster_phases *shape; ///< for each of the lists of shapes.h; NULL: as any other
     /** Position error of the loops at tree q: the largest square of the distance of closing points, or of the sine
      *  of the angle between closing axes.
      *  @return false: an angle is too large */
@@ -38,6 +38,14 @@ typedef struct lwi_cluster_kernels {
     /** vdot [nv].  @return false: a mass is not positive */
     bool (*solve)(const lwi_clusters *clusters, double *vdot);
 } lwi_cluster_kernels;
+
+/** The phases for a block. */
+static inline const lwi_cluster_phases *lwi_cluster_phases_of(const lwi_cluster_kernels *kernels,
+                                                              const lwi_cluster_block *block)
+{
+    const int variant = block->variant;
+    return variant >= 0 && kernels->shape[variant].place ? &kernels->shape[variant] : &kernels->any;
+}
 
 /** The kernels of a width: 1, 4, 8, or 0 for the widest of this machine; NULL: not available. */
 const lwi_cluster_kernels *lwi_cluster_kernels_of(int width);

@@ -214,7 +214,7 @@ static void close_loop(const lwi_clusters *c, draft *d, int g, lwi_cluster_draft
         m3_mul_v(at->x[side], back.R, loop->x[side]);
         along[side] = hypot(at->z[side][0], at->z[side][1]) <= lwi_clusters_parallel;
     }
-    to->along = along[1];
+    to->along = along[1] || loop->kind == LWI_CLUSTER_BALL; // the axis of a ball is not used
     to->at_rest = loop->kind != LWI_CLUSTER_HINGE && d->on < 0;
     for (int i = 0; i < loop->n; i++) to->at_rest = to->at_rest && loop->side[i];
     s->planar = s->planar &&
@@ -396,10 +396,31 @@ static bool create_block(lwi_clusters *c, const lwi_cluster_shape *s, lwi_cluste
     return true;
 }
 
+// Where a constant shape has hinges with axes of any orientation and is equal else, these are of any orientation here too.
+static void generalise_axes(draft *d)
+{
+    for (int i = 0; i < LWI_COUNT(lwi_cluster_shapes); i++) {
+        const lwi_cluster_shape *to = lwi_cluster_shapes[i];
+        lwi_cluster_shape s;
+        if (d->shape.nstep != to->nstep) continue;
+        memcpy(&s, &d->shape, sizeof s); // padding too: compared as memory
+        for (int n = 0; n < s.nstep; n++)
+            if (s.step[n].turn && to->step[n].axes == LWI_CLUSTER_ANY)
+                s.step[n].axes = LWI_CLUSTER_ANY;
+        if (memcmp(&s, to, sizeof s) != 0) continue;
+        for (int n = 0; n < s.nstep; n++) {
+            if (d->shape.step[n].axes == s.step[n].axes) continue;
+            d->shape.step[n].axes = LWI_CLUSTER_ANY;
+            d->angle[n] = d->phi[n]; // the rest is in its frame
+        }
+    }
+}
+
 // A lane among clusters of the same shape.
-bool lwi_clusters_place(lwi_clusters *c, const draft *d, lwi_cluster *cluster,
+bool lwi_clusters_place(lwi_clusters *c, draft *d, lwi_cluster *cluster,
                         const lwi_cluster_draft_end *closing)
 {
+    generalise_axes(d);
     int shape = 0, at = c->nblock - 1;
     while (shape < c->nshape && memcmp(&c->shape[shape], &d->shape, sizeof d->shape) != 0) shape++;
     if (shape == c->nshape) {

@@ -67,18 +67,25 @@ static INLINE void OF_COLUMNS(cluster_solve)(const lwi_cluster_block *b, columns
     const int ny = b->shape->ny, separate = b->shape->separate;
     const uint8_t *first = b->shape->first;
     const lwi_lanes *factor = b->factor, *Di = factor + ny * (ny - 1) / 2, *row = factor;
+    UNROLL
     for (int i = 1; i < ny; row += i, i++) {
         columns sum = x[i];
+        UNROLL
         for (int j = first[i]; j < i; j++) TAKE_FROM(sum, SPREAD(AT(row[j])), x[j]);
         x[i] = sum;
     }
+    UNROLL
     for (int i = 0; i < ny; i++) x[i] *= SPREAD(AT(Di[i]));
+    UNROLL
     for (int i = ny - 2; i >= 0; i--) {
         const int shared = i < separate ? separate : i + 1;
+        const int end = i < separate ? b->shape->end[i] : 0; // of its loop
         columns sum = x[i];
-        for (int j = i + 1; i < separate && j < b->shape->end[i]; j++)
+        UNROLL
+        for (int j = i + 1; j < end; j++)
             TAKE_FROM(sum, SPREAD(AT(factor[j * (j - 1) / 2 + i])), x[j]);
         row = factor + shared * (shared - 1) / 2 + i;
+        UNROLL
         for (int j = shared; j < ny; row += j, j++) TAKE_FROM(sum, SPREAD(AT(*row)), x[j]);
         x[i] = sum;
     }
@@ -129,7 +136,9 @@ static INLINE void OF_COLUMNS(cluster_ratios)(const lwi_cluster_block *b, const 
     const lwi_cluster_shape *s = b->shape;
     const lwi_lanes *size = b->size + s->nx;
     columns square[LWI_CLUSTER_DEPENDENT];
+    UNROLL
     for (int i = 0; i < s->ny; i++) square[i] = x[i] * x[i];
+    UNROLL
     for (int g = 0; g < s->nclosing; g++) {
         const lwi_cluster_closing *closing = &s->closing[g];
         columns sum = SPREAD(NAME(splat)(0));
@@ -156,6 +165,7 @@ static INLINE void OF_COLUMNS(cluster_dependence)(const lwi_cluster_block *b,
     UNROLL
     for (int first = 0; first < nx; first += COLUMNS) {
         columns x[LWI_CLUSTER_DEPENDENT];
+        UNROLL
         for (int i = 0; i < ny; i++) {
             memcpy(&x[i], &B[i][first], sizeof x[i]);
             x[i] = -x[i];
@@ -166,6 +176,7 @@ static INLINE void OF_COLUMNS(cluster_dependence)(const lwi_cluster_block *b,
             for (int i = 0; i < 6 * s->nclosing; i++) row[i / 6][i % 6] = SPREAD(NAME(splat)(0));
             OF_COLUMNS(cluster_refine)(b, row, first, unit, x, l);
         }
+        UNROLL
         for (int i = 0; i < ny; i++)
             for (int j = 0; j < COLUMNS && first + j < nx; j++)
                 AT(b->K[i * nx + first + j]) = ENTRY(x[i], j);

@@ -152,7 +152,9 @@ static INLINE void NAME(cluster_normal)(const lwi_cluster_block *b,
 {
     const lwi_cluster_shape *s = b->shape;
     const bool only = s->nclosing == 1;
+    UNROLL
     for (int i = 0; i < s->ny; i++) {
+        UNROLL
         for (int j = s->first[i]; j <= i && !only; j++) N[i][j] = NAME(splat)(0);
         for (int j = 0; j < (WIDTH == 1 ? CLUSTER_COLUMNS : s->nx); j++) B[i][j] = NAME(splat)(0);
     }
@@ -180,9 +182,11 @@ static INLINE mask NAME(cluster_factor)(const lwi_cluster_block *b,
         lwi_lanes *row = L + i * (i - 1) / 2;
         const int own_start = s->first[i];
         const lwi_lanes *other = L + own_start * (own_start - 1) / 2;
+        UNROLL
         for (int j = own_start; j < i; other += j, j++) {
             const int start = own_start > s->first[j] ? own_start : s->first[j];
             real x = own[j];
+            UNROLL
             for (int k = start; k < j; k++) LESS(x, own[k], AT(other[k]));
             const real f = x * AT(Di[j]);
             own[j] = x;

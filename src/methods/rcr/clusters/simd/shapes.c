@@ -1,7 +1,8 @@
 // shapes.c -- the kernels of loop clusters (clusters.c) for the constant shapes of shapes.h.
 //
 // Loops over a shape are unrolled here, and branches on it known, so that none is left, and most intermediate results stay
-// in registers.  Operations and their order are those for any shape, and so are the bits.
+// in registers.  Operations and their order are those for any shape, and so are the bits.  Shapes of robots are large, and
+// unrolled for one lane only.
 // Equations, input, output and cost: those of clusters.c.
 //
 // Compiled once per ISA build (base/cpu.h) with WIDTH = WIDEST.  Defines lwi_cluster_shape_kernels_<ISA>.
@@ -48,11 +49,21 @@
         NAME(variant##_force)(&known, v, tau, NAME(splat)(per_length2), l);                        \
     }
 LWI_CLUSTER_SHAPE_LIST(X)
+#if WIDEST == 1
+LWI_CLUSTER_ROBOT_LIST(X)
+#endif
 #undef X
 
 #define X(name, variant) {place_##name, force_##name},
+#define ANY(name, variant) {NULL, NULL},
 #define TABLE_2(isa) lwi_cluster_shape_kernels_##isa
 #define TABLE(isa) TABLE_2(isa)
 extern const lwi_cluster_phases TABLE(ISA)[];
-const lwi_cluster_phases TABLE(ISA)[] = {LWI_CLUSTER_SHAPE_LIST(X)};
+const lwi_cluster_phases TABLE(ISA)[] = {
+#if WIDEST == 1
+    LWI_CLUSTER_SHAPE_LIST(X) LWI_CLUSTER_ROBOT_LIST(X)
+#else
+    LWI_CLUSTER_SHAPE_LIST(X) LWI_CLUSTER_ROBOT_LIST(ANY)
+#endif
+};
 #undef X
