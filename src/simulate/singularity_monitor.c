@@ -13,6 +13,7 @@
 
 #include "spatial/rotation.h"
 #include "spatial/vec3.h"
+#include "system/loop_ranks.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -133,11 +134,11 @@ static void see(lwi_monitor *monitor, const lwi_snapshot *m)
     }
 }
 
-// Whether the configuration of the generic ranks is that of the snapshot.
+// Whether the configuration of the generic ranks is that of the start, the snapshot.
 static bool is_ranked_at(const lwi_system *s, const lwi_snapshot *m)
 {
-    bool same =
-        s->generic_R && s->generic_t == m->t && same_numbers(s->model->nq, s->generic_q, m->q);
+    if (!s->generic_R) return true;
+    bool same = s->generic_t == m->t && same_numbers(s->model->nq, s->generic_q, m->q);
     for (int b = 1; b < s->model->nbody && same; b++)
         same =
             same_numbers(9, s->generic_R[b], m->R[b]) && same_numbers(3, s->generic_r[b], m->r[b]);
@@ -167,12 +168,14 @@ static void see_start(lwi_monitor *monitor)
 lw_status lwi_monitor_create(const lw_model *model, lwi_shared *shared, lwi_arena *arena,
                              lwi_monitor *monitor)
 {
+    bool ranked = false;
     *monitor = (lwi_monitor){.smallest = INFINITY, .known.t = NAN, .seen.t = NAN, .first = NAN};
     if (model->nloop == 0 && model->ncoupling == 0) return LW_OK; // a tree has no such positions
     TRY(lwi_system_create_common(model, shared, arena, &monitor->system));
     TRY(create_groups(model, arena, monitor));
     if (!monitor->ngroup) TRY(lwi_in_plane_create(&monitor->system, arena, &monitor->in_plane));
-    TRY(lwi_in_plane_find_ranks(&monitor->in_plane, &monitor->system, shared, arena));
+    if (!monitor->in_plane.elim) TRY(lwi_loop_find_ranks(&monitor->system, shared, &ranked));
+    if (!ranked) TRY(lwi_in_plane_find_ranks(&monitor->in_plane, &monitor->system, shared, arena));
     for (int i = 0; i < LWI_COUNT(monitor->sample); i++)
         TRY(create_sample(model, arena, &monitor->sample[i]));
     TRY(create_sample(model, arena, &monitor->now));

@@ -192,6 +192,13 @@ static lw_status keep_node_ranks(lwi_system *s, lwi_shared *shared)
     return LW_OK;
 }
 
+lw_status lwi_system_put_ranks(lwi_system *s, const int *rank, lwi_shared *shared)
+{
+    s->start_rank = s->generic_rank = s->nrow - shared->redundant;
+    lwi_elim_put_ranks(s->elim, rank);
+    return keep_node_ranks(s, shared);
+}
+
 enum { NEARBY = 3 };
 
 // Steps from the start along the degrees of freedom, with the factors there, off the constraints; false: nothing moves.

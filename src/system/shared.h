@@ -16,10 +16,12 @@ typedef struct lwi_shared {
     lwi_plan plan; ///< of the first graph
     bool ranked;
     int start_redundant, redundant; ///< dependent rows at the start, and at the configuration
-    double (*mobility)[6];          ///< inverse inertias (system.h); NULL: not known yet
-    double (*R)[9], (*r)[3], *q;    ///< configuration of the generic ranks: [nbody], [nq]
-    lwi_elim *elim;                 ///< with this plan, of several parts; NULL: not created yet
-    lwi_elim_updates updates;       ///< of all eliminations with this plan
+    int *
+        loop_dependent; ///< [nloop] dependent rows of the joint of each loop, if no others are; NULL: not known
+    double (*mobility)[6];       ///< inverse inertias (system.h); NULL: not known yet
+    double (*R)[9], (*r)[3], *q; ///< configuration of the generic ranks: [nbody], [nq]
+    lwi_elim *elim;              ///< with this plan, of several parts; NULL: not created yet
+    lwi_elim_updates updates;    ///< of all eliminations with this plan
     // of eliminations with this plan; NULL: not known yet
     int *node_rank;                ///< [plan nodes] generic ranks
     double *reference;             ///< [plan nodes] reference pivots

@@ -109,7 +109,7 @@ typedef struct lwi_system {
     lwi_shared
         *common; ///< that with its plan and generic ranks; NULL: there is none.  At creation only
     double (*generic_R)[9], (*generic_r)[3],
-        *generic_q;   ///< configuration of the generic ranks, or NULL
+        *generic_q;   ///< configuration of the generic ranks; NULL: that of the start
     double generic_t; ///< its time: 0, or shortly after where drives are
     bool
         ranked_there; ///< at creation: the pivots of the elimination are those at this configuration, in the metric of
@@ -163,6 +163,9 @@ lw_status lwi_system_choose_digits(lwi_system *system, lwi_arena *arena);
 lw_status lwi_system_threads(lwi_system *system, lwi_pool *pool, lwi_arena *arena);
 /** Finds the generic ranks; leaves the motion at the start (rank.c). */
 lw_status lwi_system_find_ranks(lwi_system *system, lwi_shared *shared, lwi_arena *arena);
+/** Takes generic ranks of the nodes that are known to be those at the start, for as many redundant rows as `shared` has.
+ *  @return LW_ERR_MEMORY */
+lw_status lwi_system_put_ranks(lwi_system *system, const int *rank, lwi_shared *shared);
 /** Number of rows of joints and couplings that depend on others generically, by a temporary system: for formulations
  *  with other searches, which close positions in other ways and may not leave the start, where many rows are lost.
  *  @param redundant  in: what these found; out: the smaller of both

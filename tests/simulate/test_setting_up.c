@@ -92,6 +92,8 @@ static void a_ladder_begins_with_one_pass(void **state)
     assert_int_equal(sim->shared.redundant, 2 * 40); // of each loop
     assert_int_equal(sim->shared.start_redundant, sim->shared.redundant);
     assert_true(sim->shared.q[0] != model->q0[0]); // it is that configuration
+    // ranks of the monitor follow from the loops: its pass is that of the start's pivot
+    assert_int_equal(lwi_elim_matrix_passes(sim->monitor.system.elim), 1);
     lw_sim_destroy(sim);
     lw_model_destroy(model);
 }

@@ -55,6 +55,7 @@ typedef struct rank_search {
     int *max_rank;               // [nnode] the largest rank found
     unsigned char *chosen;       // [tree_nv] the partition at the start
     unsigned char *undetermined; // [njoint] where rows of single loops alone depend
+    int *dependent;              // [nloop] how many of each
     bool in_loops;               // found by these, at the configuration in `closed`
     bool poses_alone;            // rows do not need coordinates of the cut joints
     double t;                    // of the configuration
@@ -119,7 +120,8 @@ static void step_along_motions(rank_search *l, int seed, double size, double *q)
 // on others here, and at the start these are all that do.
 static bool lost_in_loops(rank_search *l, int lost)
 {
-    l->in_loops = lost > 0 && lwi_rcr_self_stresses(l->e, l->tree, lost, l->undetermined);
+    l->in_loops =
+        lost > 0 && lwi_rcr_self_stresses(l->e, l->tree, lost, l->undetermined, l->dependent);
     return l->in_loops;
 }
 
@@ -293,6 +295,23 @@ static lw_status try_choices(rank_search *l, bool placed, size_t *reserve)
     return status == LW_ERR_MEMORY ? status : LW_OK;
 }
 
+// For the other parts of the simulation, unless they have found ranks before.
+static lw_status keep_ranks(const rank_search *l, int start_rank, bool known, lwi_shared *shared)
+{
+    const lw_model *model = l->e->model;
+    const int rows = l->cut->m;
+    if (shared->ranked) return LW_OK;
+    if (l->poses_alone && !known) lwi_cut_read(l->cut, l->tree, l->t, true);
+    const lwi_motion closed = lwi_cut_motion(l->tree);
+    TRY(lwi_shared_keep_ranks(shared, model, rows - start_rank, rows - lwi_rcr_rank(l->e),
+                              &closed));
+    if (!l->in_loops) return LW_OK;
+    shared->loop_dependent = LWI_PUSH(&shared->arena, int, model->nloop);
+    if (!shared->loop_dependent) return LW_ERR_MEMORY;
+    memcpy(shared->loop_dependent, l->dependent, (size_t)model->nloop * sizeof *l->dependent);
+    return LW_OK;
+}
+
 lw_status lwi_rcr_find_ranks(lwi_rcr *e, lwi_cut *cut, lwi_tree_work *tree, lwi_arena *arena,
                              lwi_shared *shared, lwi_rcr_reactions **reactions, lw_error *error)
 {
@@ -308,26 +327,22 @@ lw_status lwi_rcr_find_ranks(lwi_rcr *e, lwi_cut *cut, lwi_tree_work *tree, lwi_
                      .max_rank = LWI_PUSH(arena, int, e->model->nnode),
                      .chosen = LWI_PUSH(arena, unsigned char, e->model->tree_nv),
                      .undetermined = LWI_PUSH(arena, unsigned char, e->model->njoint),
+                     .dependent = LWI_PUSH(arena, int, e->model->nloop),
                      .poses_alone = needs_poses_alone(e->model),
                      .error = error};
     if (!l.q || !l.nearby || !l.closed || !l.du || !l.still || !l.max_rank || !l.chosen ||
-        !l.undetermined)
+        !l.undetermined || !l.dependent)
         return LW_ERR_MEMORY;
     int start_rank = 0;
     size_t reserve = 0;
     bool known = false;
     lw_status status = find_ranks(&l, shared, &start_rank, &known);
     *reactions = NULL;
-    if (status == LW_OK && shared) {
-        if (l.poses_alone && !known) lwi_cut_read(cut, tree, l.t, true);
-        const lwi_motion closed = lwi_cut_motion(tree);
-        status = lwi_shared_keep_ranks(shared, e->model, cut->m - start_rank,
-                                       cut->m - lwi_rcr_rank(e), &closed);
-    }
+    if (status == LW_OK && shared) status = keep_ranks(&l, start_rank, known, shared);
     const int redundant = status == LW_OK ? cut->m - lwi_rcr_rank(e) : 0;
     if (redundant > 0) {
-        const bool single =
-            known || l.in_loops || lwi_rcr_self_stresses(e, tree, redundant, l.undetermined);
+        const bool single = known || l.in_loops ||
+                            lwi_rcr_self_stresses(e, tree, redundant, l.undetermined, l.dependent);
         status = lwi_rcr_reactions_create(e->model, tree, single ? l.undetermined : NULL, arena,
                                           reactions);
     }

@@ -246,9 +246,10 @@ void lwi_rcr_reactions_mark(const lw_model *model, const lwi_rcr_reactions *reac
  *  lwi_cut_rows, at a configuration that is closed to round-off.
  *  @param redundant     number of redundant rows of the mechanism
  *  @param undetermined  out, [njoint] as in lwi_snapshot
+ *  @param dependent     out, [nloop] rows of the joint that closes each loop that depend on the others of the loop
  *  @return false: they are not, or that is not certain         @cost O(joints of all loops) */
 bool lwi_rcr_self_stresses(const lwi_rcr *rcr, const lwi_tree_work *tree, int redundant,
-                           unsigned char *undetermined);
+                           unsigned char *undetermined, int *dependent);
 
 // ----------------------------------------------------------------------- the formulation (rcr.c)
 

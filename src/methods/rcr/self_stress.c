@@ -171,7 +171,7 @@ static void take_wrench(const loop_rows *l, const lwi_joint *closing, const doub
 }
 
 bool lwi_rcr_self_stresses(const lwi_rcr *e, const lwi_tree_work *tree, int redundant,
-                           unsigned char *undetermined)
+                           unsigned char *undetermined, int *dependent)
 {
     const lw_model *model = e->model;
     const lwi_motion motion = lwi_cut_motion(tree);
@@ -189,7 +189,8 @@ bool lwi_rcr_self_stresses(const lwi_rcr *e, const lwi_tree_work *tree, int redu
         visit_loop(model, closing, visit_rows, &l);
         if (!l.certain) return false;
         complete(&l);
-        redundant -= l.n - l.rank;
+        dependent[i] = l.n - l.rank;
+        redundant -= dependent[i];
         for (int k = l.rank; k < l.n && redundant >= 0; k++) {
             take_wrench(&l, closing, l.basis[k], &s);
             visit_loop(model, closing, visit_stress, &s);

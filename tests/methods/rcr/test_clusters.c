@@ -457,11 +457,13 @@ static void loops_have_all_self_stresses(void **state)
         lwi_rcr_work *d = r.work->data;
         const int redundant = d->cut.m - lwi_rcr_rank(&d->e);
         unsigned char *loops = calloc((size_t)model->njoint, 1);
+        int *dependent = LWI_PUSH(&r.arena, int, model->nloop);
         lwi_rcr_reactions *all;
         lwi_snapshot now;
         lwi_cut_rows(&d->cut, &d->tree, 0, LWI_CLOSURE_POSITION);
         lwi_rcr_place(&d->e, &d->tree, 0);
-        const bool single = loops && lwi_rcr_self_stresses(&d->e, &d->tree, redundant, loops);
+        const bool single =
+            loops && lwi_rcr_self_stresses(&d->e, &d->tree, redundant, loops, dependent);
         assert_int_equal(lwi_rcr_reactions_create(model, &d->tree, NULL, &r.arena, &all), LW_OK);
         assert_int_equal(lwi_snapshot_create(model, &r.arena, &now), LW_OK);
         lwi_rcr_reactions_mark(model, all, &now);
