@@ -275,11 +275,12 @@ static int begin(solver *self, double t, const double *x)
 }
 
 // SUNDIALS allocates within its first step: one step of x' = 0 from x = 0 takes that out of the
-// simulation.
+// simulation.  Its length is given, so that none is searched for; `begin` takes that back.
 static bool rehearse(solver *self)
 {
     sunrealtype reached;
     const double stop = self->t + 1 + fabs(self->t);
+    if (!self->method->family && ERKStepSetInitStep(self->memory, stop - self->t)) return false;
     self->rehearsing = true;
     const int flag =
         self->method->call->evolve(self->memory, stop, self->y, &reached, ARK_ONE_STEP);
