@@ -243,36 +243,26 @@ static lwi_cluster_shape widest(const lwi_clusters *c, int nstep, int nclosing)
                                .floats = c->nbase > 0};
 }
 
-static int descending(const void *a, const void *b)
-{
-    const int x = *(const int *)a, y = *(const int *)b;
-    return (x < y) - (x > y);
-}
-
 // Bytes of the blocks: one cluster in each, the longest ones first.  A body is of one cluster.
-static lw_status block_room(const lwi_clusters *c, lwi_arena *arena, size_t *room)
+static size_t block_room(const lwi_clusters *c)
 {
-    lwi_arena once;
-    lwi_arena_init(&once, &arena->allocator);
-    int *steps = LWI_PUSH(&once, int, c->nloop + c->parts.n), n = 0;
-    size_t columns = 0;
-    *room = 0;
-    for (int i = 0; i < c->nloop && steps; i++) steps[n++] = c->loop[i].n;
-    for (int k = 0; k < c->parts.n && steps; k++) { // a body without a loop
+    int count[LWI_CLUSTER_LOOP + 1] = {0}; // of clusters, by steps
+    size_t room = 0, columns = 0;
+    for (int i = 0; i < c->nloop; i++) count[c->loop[i].n]++;
+    for (int k = 0; k < c->parts.n; k++) { // a body without a loop
         int depth = 0;
         for (int p = k; p >= 0 && depth <= LWI_CLUSTER_KNOWN; p = inboard_of(c, p)) depth++;
-        steps[n++] = depth;
+        count[depth]++;
     }
-    if (steps) qsort(steps, (size_t)n, sizeof *steps, descending);
-    for (int i = 0; i < n && steps && i < c->max_blocks; i++) {
-        const lwi_cluster_shape shape = widest(c, steps[i], 1);
-        *room += lwi_clusters_block_bytes(&shape);
-        columns += (size_t)(shape.nstep * shape.nx) * sizeof(lwi_cluster_column);
+    for (int steps = LWI_CLUSTER_LOOP, left = c->max_blocks; steps > 0; steps--) {
+        const size_t n = (size_t)(count[steps] < left ? count[steps] : left);
+        const lwi_cluster_shape shape = widest(c, steps, 1);
+        room += n * lwi_clusters_block_bytes(&shape);
+        columns += n * (size_t)(shape.nstep * shape.nx) * sizeof(lwi_cluster_column);
+        left -= (int)n;
     }
     const size_t limit = (size_t)(c->parts.n * LWI_CLUSTER_KNOWN) * sizeof(lwi_cluster_column);
-    *room += columns < limit ? columns : limit;
-    lwi_arena_free(&once);
-    return steps ? LW_OK : LW_ERR_MEMORY;
+    return room + (columns < limit ? columns : limit);
 }
 
 // Memory for all partitions except those with many shapes, which the elimination evaluates.
@@ -289,8 +279,7 @@ static lw_status create_memory(lwi_clusters *c, const lw_model *model, int depen
         LWI_CLUSTER_KNOWN * (LWI_CLUSTER_KNOWN + 1) * sizeof(double) + 64 + base_rows;
     c->max_forwarded = 2 * c->nloop; // for machines with two forwarded coordinates per loop
     const size_t forwarded = (LWI_CLUSTER_KNOWN / 2 + 1) * sizeof(lwi_lanes);
-    TRY(block_room(c, arena, &c->room));
-    c->room += (size_t)c->max_clusters * sum + (size_t)c->max_forwarded * forwarded;
+    c->room = block_room(c) + (size_t)c->max_clusters * sum + (size_t)c->max_forwarded * forwarded;
     c->forwarded = LWI_PUSH(arena, lwi_cluster_forwarded, c->max_forwarded);
     c->unit = LWI_PUSH(arena, lwi_lanes, LWI_CLUSTER_KNOWN * LWI_CLUSTER_KNOWN + LWI_CLUSTER_KNOWN);
     for (int i = 0; c->unit && i < LWI_CLUSTER_KNOWN; i++)
