@@ -416,6 +416,20 @@ static bool strike(lw_batch *b)
     return any;
 }
 
+// Finds the reason why a step failed, as a single run does.
+static void explain(lw_batch *b, int i)
+{
+    lwi_instance *instance = &b->instance[i];
+    if (!instance->unexplained) return;
+    lw_sim *sim = enter(b, i);
+    lwi_copy_text(sim->work->error.text, sizeof sim->work->error.text,
+                  lwi_integrator_cause(instance->failure));
+    instance->unexplained = false;
+    lwi_fail(&sim->error, instance->status, "%s", instance->failure);
+    instance->status = lwi_sim_find_reason(sim, instance->status);
+    lwi_copy_text(instance->failure, sizeof instance->failure, sim->error.text);
+}
+
 lw_status lw_batch_step(lw_batch *b, double time)
 {
     if (!b) return LW_ERR_ARGUMENT;
@@ -430,6 +444,8 @@ lw_status lw_batch_step(lw_batch *b, double time)
     strike(b); // those that were due after the end of the last call
     do lwi_pool_run(b->pool, step_part, b);
     while (!b->cancel.stopped && strike(b));
+    for (int i = 0; i < b->n; i++)
+        explain(b, i); // not by the threads: instances may share a simulation
     b->wall += clock_seconds() - began;
     if (b->cancel.stopped)
         return lwi_fail(&b->error, LW_ERR_INTERRUPTED, "stopped by the caller before t = %.10g",

@@ -29,8 +29,9 @@ typedef struct lwi_instance {
     lwi_audit audit;
     lw_status status;
     char failure[LWI_FAILURE_SIZE]; ///< of status
-    bool stopped; ///< by an event of the model: it makes no more steps until its state is set
-    bool over;    ///< it was stopped before the last step: its last row has been written
+    bool unexplained; ///< a step failed, for a reason to be found when all instances have moved
+    bool stopped;     ///< by an event of the model: it makes no more steps until its state is set
+    bool over;        ///< it was stopped before the last step: its last row has been written
     /** Its simulation has an observation of level b->ahead_level that was not requested yet */
     bool observed;
     lwi_audit observed_audit; ///< the audit with that observation

@@ -12,6 +12,7 @@ struct lwi_evaluate {
     double *x, *xdot;          // [nx] of one lane
     void *home;                // the workspace's own discrete part
     void *const *discrete;     // [lane] NULL: home
+    unsigned unexplained;      // lanes with last rates that are not finite, though functions are
     lwi_tree_batch *evaluator; // NULL: none
     lwi_projection own_projection, *projection;
     lwi_snapshot own_snapshot, *snapshot; // scratch; own: where the simulation is shared
@@ -61,7 +62,8 @@ static void one_lane(lwi_evaluate *e, int stride, double t, const double *x, con
     work->error.text[0] = 0;
     if (e->discrete) work->discrete = e->discrete[l];
     *status = lwi_work_rates(work, t, e->x, inputs, e->xdot);
-    if (*status == LW_ERR_NOT_FINITE) lwi_name_functions(work, t, e->x, inputs, e->snapshot);
+    if (*status == LW_ERR_NOT_FINITE && !lwi_name_functions(work, t, e->x, inputs, e->snapshot))
+        e->unexplained |= 1u << l;
     work->discrete = e->home;
     if (*status != LW_OK) {
         *why = work->error;
@@ -89,6 +91,7 @@ void lwi_evaluate_lanes(lwi_evaluate *e, int stride, const double *t, const doub
                         lw_status *status, lw_error *why)
 {
     LWI_ASSERT(stride >= 1 && !(lanes >> (stride - 1) >> 1));
+    e->unexplained = 0;
     lanes &= ~by_source(e, stride, t, x, inputs, xdot, lanes);
     // the kernel writes all lanes, also those that are done
     if (e->evaluator && stride == LWI_LANES && !e->work->source.rates_in_lanes)
@@ -96,6 +99,11 @@ void lwi_evaluate_lanes(lwi_evaluate *e, int stride, const double *t, const doub
     // if the kernel rejects an evaluation, the formulation is used, as in a single run
     for (int l = 0; lanes >> l; l++)
         if (lanes >> l & 1u) one_lane(e, stride, t[l], x, inputs[l], xdot, l, &status[l], &why[l]);
+}
+
+unsigned lwi_evaluate_unexplained(const lwi_evaluate *e)
+{
+    return e->unexplained;
 }
 
 lw_status lwi_evaluate_motion(lwi_evaluate *e, int stride, double t, const double *x, int l,

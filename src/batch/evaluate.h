@@ -25,6 +25,8 @@ lwi_work *lwi_evaluate_work(lwi_evaluate *evaluate);
 void lwi_evaluate_lanes(lwi_evaluate *evaluate, int stride, const double *t, const double *x,
                         const double *const *inputs, double *xdot, unsigned lanes,
                         lw_status *status, lw_error *why);
+/** The lanes of the last call with rates that are not finite, although all functions are. */
+unsigned lwi_evaluate_unexplained(const lwi_evaluate *evaluate);
 
 /** Poses and velocities of one lane, x as of lwi_evaluate_lanes; the snapshot is valid until the next call. */
 lw_status lwi_evaluate_motion(lwi_evaluate *evaluate, int stride, double t, const double *x,

@@ -33,6 +33,7 @@ typedef struct block {
     int lane[LWI_STEPPER_LANES]; // instance in each lane, -1: none
     const double *inputs[LWI_STEPPER_LANES];
     void *discrete[LWI_STEPPER_LANES];
+    unsigned unexplained; // lanes with last rates that are not finite for an unknown reason
     long pre_stepped[LWI_STEPPER_LANES]; // steps done at the last pre-step of the lane
     lw_error why[LWI_STEPPER_LANES];
 } block;
@@ -61,6 +62,7 @@ static void rates(void *user, const double *t, const double *x, double *xdot, un
     lwi_evaluate_hold(p->of->evaluate, p->discrete);
     lwi_evaluate_lanes(p->of->evaluate, p->stepper.stride, t, x, p->inputs, xdot, lanes, status,
                        p->why);
+    p->unexplained = (p->unexplained & ~lanes) | lwi_evaluate_unexplained(p->of->evaluate);
 }
 
 // -------------------------------------------------------------------------------------- in and out
@@ -112,6 +114,16 @@ static void load(block *p, int l, int i)
     p->lane[l] = i;
 }
 
+// Whether a step failed at all steps allowed, or at a function or a callback: nothing else is the reason.
+static bool is_explained(const block *p, int l)
+{
+    const lwi_stepper *m = &p->stepper;
+    if (m->status[l] == LW_ERR_INTEGRATOR)
+        return m->max_steps > 0 && m->control[l].steps >= m->max_steps;
+    return m->status[l] == LW_ERR_NOT_FINITE ? !(p->unexplained >> l & 1u)
+                                             : m->status[l] != LW_ERR_SINGULAR;
+}
+
 static void unload(block *p, int l)
 {
     LWI_ASSERT_INDEX(l, LWI_STEPPER_LANES);
@@ -131,6 +143,7 @@ static void unload(block *p, int l)
     instance->control.error = m->last_error[l];
     if (m->control[l].failed) {
         instance->status = m->status[l];
+        instance->unexplained = !is_explained(p, l);
         lwi_copy_text(instance->failure, sizeof instance->failure, m->error[l].text);
     }
     p->lane[l] = -1;
@@ -375,6 +388,7 @@ static void request_block(lwi_worker *w, block *p)
 {
     lwi_stepper *m = &p->stepper;
     lwi_evaluate_hold(p->of->evaluate, p->discrete);
+    p->unexplained &= ~m->request.lanes;
     for (int l = 0; l < p->width; l++) {
         const lwi_snapshot *motion;
         if (!(m->request.lanes >> l & 1u)) continue;

@@ -120,6 +120,8 @@ double lwi_equal_step(double t, double to, double max_step, double *count);
 /** "integration stops at t = 1.25 with step 3e-17: ..." */
 lw_status lwi_integrator_fail(lw_error *error, lw_status status, double t, double step,
                               const char *format, ...) LW_PRINTF(5, 6);
+/** What follows the colon. */
+const char *lwi_integrator_cause(const char *text);
 
 /** Explicit Runge-Kutta pair: strictly lower triangular A [stages][stages], weights b of `order`,
  *  weights d of `embedded` for the error estimate, nodes c. */

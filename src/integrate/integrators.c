@@ -96,3 +96,9 @@ lw_status lwi_integrator_fail(lw_error *error, lw_status status, double t, doubl
     detail[sizeof detail - sizeof head] = 0; // room for the head
     return lwi_fail(error, status, "%s%s", head, detail);
 }
+
+const char *lwi_integrator_cause(const char *text)
+{
+    const char *head = strstr(text, ": ");
+    return head ? head + 2 : text;
+}

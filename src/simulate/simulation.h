@@ -509,6 +509,8 @@ lw_status lwi_sim_check_stop(lw_sim *sim);
 /** The reason for the end of a run, in sim->error: if no step is small enough and the state is close to a singular
  *  position, this is the reason, with the names of drives at a dead point.  @return its status */
 lw_status lwi_sim_explain(lw_sim *sim, lw_status status);
+/** The same where nothing else is known to be the reason, and the integrator was not the simulation's. */
+lw_status lwi_sim_find_reason(lw_sim *sim, lw_status status);
 /** Ends the monitoring at the present state. */
 void lwi_sim_end_monitor(lw_sim *sim);
 

@@ -840,6 +840,15 @@ static bool explain_dead_point(lw_sim *sim, double pivot, int joint)
     return true;
 }
 
+// The largest pivot of the run, or where it has no samples, as an instance of a batch, that of the model's start.
+static double largest_pivot(const lw_sim *sim, lwi_monitor *monitor)
+{
+    int edge;
+    if (monitor->largest > 0) return monitor->largest;
+    lwi_snapshot_start(sim->model, &monitor->placed);
+    return monitor->largest = lwi_monitor_pivot(monitor, &monitor->placed, &edge);
+}
+
 // The reason at a singular position, or close to one.  LW_OK: it is another one.
 static lw_status explain_position(lw_sim *sim, lw_status status)
 {
@@ -848,11 +857,12 @@ static lw_status explain_position(lw_sim *sim, lw_status status)
     int edge = 0;
     if (!monitor->active || !observe(sim, sim->t, sim->x, LW_OBSERVE_TWIST, &sim->snapshot))
         return LW_OK;
+    const double largest = largest_pivot(sim, monitor);
     lwi_system_from_snapshot(s, &sim->snapshot);
     // without projection: next to a dead point, a position error of d is corrected by a motion of sqrt(d)
     const double pivot = pivot_here(monitor, sim->t, &edge);
     const int joint = s->edge_joint[edge];
-    const bool near = pivot < LWI_MONITOR_NEAR * monitor->largest;
+    const bool near = pivot < LWI_MONITOR_NEAR * largest;
     if (!near) {
         if (!explain_dead_point(sim, pivot, joint)) return LW_OK;
     } else if (sim->model->driven && lwi_system_unmet(s, pivot) > MAX_UNMET) {
@@ -878,13 +888,17 @@ static bool is_explained(const lw_sim *sim, lw_status status)
 
 // What is certain comes first: a position is found by geometry, round-off of momenta is an estimate, and that equal steps are
 // too long for them is left where nothing else is found.
-lw_status lwi_sim_explain(lw_sim *sim, lw_status status)
+lw_status lwi_sim_find_reason(lw_sim *sim, lw_status status)
 {
-    if (is_explained(sim, status)) return status;
     const lw_status position = status == LW_ERR_NOT_FINITE ? LW_OK : explain_position(sim, status);
     if (position != LW_OK) return position;
     if (!explain_momenta(sim, status)) explain_divergence(sim, status);
     return status;
+}
+
+lw_status lwi_sim_explain(lw_sim *sim, lw_status status)
+{
+    return is_explained(sim, status) ? status : lwi_sim_find_reason(sim, status);
 }
 
 void lwi_sim_end_monitor(lw_sim *sim)
