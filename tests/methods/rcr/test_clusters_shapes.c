@@ -71,13 +71,16 @@ static int evaluate(const lwi_clusters *c, const lwi_cluster_block *b, const lwt
     const lwi_cluster_kernels *kernels = lwi_cluster_kernels_of(width);
     const lwi_cluster_phases *phases = any ? &kernels->any : lwi_cluster_phases_of(kernels, b);
     const double *v = r->x + r->model->tree_nq;
-    double ratio = 0;
+    double ratio = 0, lowest = 1;
     discard(b);
     for (int l = 0; l < b->count; l += kernels->width) {
         assert_true(phases->place(b, r->x, c->per_length2, &ratio, l));
         phases->force(b, v, v, c->per_length2, l);
+        if (b->shape->nclosing) lowest = fmin(lowest, phases->pivot(b, l));
     }
-    return results(b, ratio, to);
+    const int n = results(b, ratio, to);
+    to[n] = lowest;
+    return n + 1;
 }
 
 static void compare_shapes(lwt_run *r, int *seen)

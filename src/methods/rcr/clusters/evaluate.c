@@ -364,7 +364,7 @@ static double pivot_of(const lwi_rcr_clusters *clusters, const lwi_cluster_block
     *width = kernels->width;
     if (q && own == &kernels->any) return kernels->pivot_at(b, q, per_length2, l);
     if (q && !own->place(b, q, per_length2, &ratio2, l)) return 0;
-    return kernels->pivot(b, l);
+    return own->pivot(b, l);
 }
 
 // The smallest one of all loops that joints close.  Of couplings it is not known.

@@ -4,7 +4,7 @@
 
 #include "methods/rcr/clusters/clusters.h"
 
-/** The two phases of the clusters in lanes l to l + width - 1 of a block.  No argument is a vector: compilers leave the
+/** The phases of the clusters in lanes l to l + width - 1 of a block.  No argument is a vector: compilers leave the
  *  upper register halves dirty after such a call, and scalar code that follows takes two to three times as long. */
 typedef struct lwi_cluster_phases {
     /** Poses, K, M and coefficients of forces at tree q.
@@ -15,6 +15,9 @@ typedef struct lwi_cluster_phases {
     /** f, k, rate from all speeds v and efforts tau [nv] (NULL: none); after place. */
     void (*force)(const lwi_cluster_block *block, const double *v, const double *tau,
                   double per_length2, int l);
+    /** The smallest pivot that W_y'W_y of a block with closing joints has in any order, relative to the
+     *  larger of its diagonal and the squared size of the motion of that coordinate; at most 1.  After place. */
+    double (*pivot)(const lwi_cluster_block *block, int l);
 } lwi_cluster_phases;
 
 typedef struct lwi_cluster_kernels {
@@ -25,10 +28,7 @@ typedef struct lwi_cluster_kernels {
      *  of the angle between closing axes.
      *  @return false: an angle is too large */
     bool (*gap2)(const lwi_clusters *clusters, const double *q, double *gap2);
-    /** The smallest pivot that W_y'W_y of lanes l to l + width - 1 of a block with closing joints has in any order, relative to the
-     *  larger of its diagonal and the squared size of the motion of that coordinate; at most 1.  After place. */
-    double (*pivot)(const lwi_cluster_block *block, int l);
-    /** The same at tree q, without place, of which it overwrites poses and factors.  0: a loop is close to a singular position, or an
+    /** `pivot` at tree q, without place, of which it overwrites poses and factors.  0: a loop is close to a singular position, or an
      *  angle is too large */
     double (*pivot_at)(const lwi_cluster_block *block, const double *q, double per_length2, int l);
     /** k := changes of y that close the loops to first order at fixed x; after place. */

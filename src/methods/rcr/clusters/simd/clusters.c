@@ -48,7 +48,7 @@
 #define UNROLL
 #include "methods/rcr/clusters/simd/space.inl"
 
-// The two phases for any shape.
+// The phases for any shape.
 static bool place_any(const lwi_cluster_block *b, const double *q, double per_length2,
                       double *max_ratio2, int l)
 {
@@ -70,6 +70,20 @@ static void force_any(const lwi_cluster_block *b, const double *v, const double 
 #include "methods/rcr/clusters/simd/gaps.inl"
 #include "methods/rcr/clusters/simd/pivots.inl"
 
+static double pivot_any(const lwi_cluster_block *b, int l)
+{
+    return NAME(lowest_lane)(NAME(block_pivot)(b, l));
+}
+
+static double pivot_at(const lwi_cluster_block *b, const double *q, double per_length2, int l)
+{
+    enum { ALL = (1 << WIDTH) - 1 };
+    real N[LWI_CLUSTER_DEPENDENT][LWI_CLUSTER_DEPENDENT], B[LWI_CLUSTER_DEPENDENT][CLUSTER_COLUMNS];
+    mask valid = NAME(block_rows)(b, q, N, B, NAME(splat)(per_length2), l);
+    valid &= NAME(cluster_factor)(b, N, l);
+    return NAME(lanes_of)(valid) == ALL ? pivot_any(b, l) : 0;
+}
+
 #define TABLE_2(isa) lwi_cluster_kernels_##isa
 #define TABLE(isa) TABLE_2(isa)
 #define SHAPES_2(isa) lwi_cluster_shape_kernels_##isa
@@ -78,10 +92,9 @@ extern const lwi_cluster_phases SHAPES(ISA)[];
 extern const lwi_cluster_kernels TABLE(ISA);
 const lwi_cluster_kernels TABLE(ISA) = {
     .width = WIDTH,
-    .any = {place_any, force_any},
+    .any = {place_any, force_any, pivot_any},
     .shape = SHAPES(ISA),
     .gap2 = clusters_gap2,
-    .pivot = pivot,
     .pivot_at = pivot_at,
     .offsets = clusters_offsets,
     .speeds = clusters_speeds,

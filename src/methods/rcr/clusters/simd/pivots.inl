@@ -5,21 +5,40 @@
 //
 // Input: L and 1 / D (rows.inl).  Cost: ny^3 / 6 products per block, fewer where loops have own coordinates.
 
-// Column i of M adds to N_i^-1.
-static INLINE real NAME(inverse_diagonal)(const lwi_cluster_block *b, int i, int l)
+// x - sum_j L_kj M_j of the rows j from `start` to before `end`.
+static INLINE real NAME(less_rows)(const lwi_cluster_block *b, int k, int start, int end, real x,
+                                   const real *M, int l)
+{
+    const lwi_lanes *row = b->factor + k * (k - 1) / 2;
+    const int first = b->shape->first[k], from = start > first ? start : first;
+    UNROLL
+    for (int j = from; j < end; j++) LESS(x, AT(row[j]), M[j]);
+    return x;
+}
+
+// Row k of column i of M, which has rows below `end` and from `shared` on.  Adds to N_i^-1.
+static INLINE void NAME(inverse_row)(const lwi_cluster_block *b, int i, int k, int end, int shared,
+                                     real *M, real *sum, int l)
 {
     const int ny = b->shape->ny;
-    const uint8_t *first = b->shape->first;
-    const lwi_lanes *L = b->factor, *Di = b->factor + ny * (ny - 1) / 2;
-    real M[LWI_CLUSTER_DEPENDENT], sum = AT(Di[i]);
-    for (int k = i + 1; k < ny; k++) {
-        const lwi_lanes *row = L + k * (k - 1) / 2;
-        const int start = first[k] > i + 1 ? first[k] : i + 1;
-        M[k] = NAME(splat)(0);
-        if (first[k] <= i) M[k] = -AT(row[i]);
-        for (int j = start; j < k; j++) LESS(M[k], AT(row[j]), M[j]);
-        MORE(sum, M[k] * M[k], AT(Di[k]));
-    }
+    const lwi_lanes *Di = b->factor + ny * (ny - 1) / 2;
+    real x = NAME(splat)(0);
+    if (b->shape->first[k] <= i) x = -AT(b->factor[k * (k - 1) / 2 + i]);
+    x = NAME(less_rows)(b, k, i + 1, k < end ? k : end, x, M, l);
+    M[k] = NAME(less_rows)(b, k, shared, k, x, M, l);
+    MORE(*sum, M[k] * M[k], AT(Di[k]));
+}
+
+// Column i of M adds to N_i^-1: that of a coordinate of one loop alone has rows of that loop and shared ones.
+static INLINE real NAME(inverse_diagonal)(const lwi_cluster_block *b, int i, int l)
+{
+    const int ny = b->shape->ny, separate = b->shape->separate;
+    const int end = i < separate ? b->shape->end[i] : i + 1, shared = i < separate ? separate : end;
+    real M[LWI_CLUSTER_DEPENDENT], sum = AT(b->factor[ny * (ny - 1) / 2 + i]);
+    UNROLL
+    for (int k = i + 1; k < end; k++) NAME(inverse_row)(b, i, k, end, shared, M, &sum, l);
+    UNROLL
+    for (int k = shared; k < ny; k++) NAME(inverse_row)(b, i, k, end, shared, M, &sum, l);
     return sum;
 }
 
@@ -31,8 +50,10 @@ static INLINE real NAME(block_pivot)(const lwi_cluster_block *b, int l)
     const lwi_lanes *size = b->size + b->shape->nx;
     const real one = NAME(splat)(1);
     real D[LWI_CLUSTER_DEPENDENT], lowest = one;
-    for (int i = 0; i < ny; row += i++) {
+    UNROLL
+    for (int i = 0; i < ny; row += i, i++) {
         real N = D[i] = one / AT(Di[i]);
+        UNROLL
         for (int j = b->shape->first[i]; j < i; j++) MORE(N, AT(row[j]) * AT(row[j]), D[j]);
         const real own = AT(size[i]), whole = NAME(select)(NAME(at_most)(N, own), own, N);
         const real part = one / (NAME(inverse_diagonal)(b, i, l) * whole);
@@ -48,11 +69,6 @@ static INLINE double NAME(lowest_lane)(real pivot)
     memcpy(lane, &pivot, sizeof lane);
     for (int i = 0; i < WIDTH; i++) lowest = lane[i] < lowest ? lane[i] : lowest;
     return lowest > 0 ? lowest : 0;
-}
-
-static double pivot(const lwi_cluster_block *b, int l)
-{
-    return NAME(lowest_lane)(NAME(block_pivot)(b, l));
 }
 
 // N := W_y'W_y, B := W_y'W_x.  Returns the lanes with angles that are not too large.
@@ -73,13 +89,4 @@ static INLINE mask NAME(block_rows)(const lwi_cluster_block *b, const double *q,
     for (int g = 0; g < s->nclosing; g++) NAME(cluster_levers)(b, g, axis, l);
     NAME(cluster_normal)(b, N, B, unit, false, l);
     return valid;
-}
-
-static double pivot_at(const lwi_cluster_block *b, const double *q, double per_length2, int l)
-{
-    enum { ALL = (1 << WIDTH) - 1 };
-    real N[LWI_CLUSTER_DEPENDENT][LWI_CLUSTER_DEPENDENT], B[LWI_CLUSTER_DEPENDENT][CLUSTER_COLUMNS];
-    mask valid = NAME(block_rows)(b, q, N, B, NAME(splat)(per_length2), l);
-    valid &= NAME(cluster_factor)(b, N, l);
-    return NAME(lanes_of)(valid) == ALL ? pivot(b, l) : 0;
 }

@@ -30,6 +30,7 @@
 #define UNROLL _Pragma("GCC unroll 32")
 #endif
 #include "methods/rcr/clusters/simd/space.inl"
+#include "methods/rcr/clusters/simd/pivots.inl"
 
 #define X(name, variant)                                                                           \
     static bool place_##name(const lwi_cluster_block *b, const double *q, double per_length2,      \
@@ -47,6 +48,12 @@
         lwi_cluster_block known = *b;                                                              \
         known.shape = &lwi_cluster_shape_##name;                                                   \
         NAME(variant##_force)(&known, v, tau, NAME(splat)(per_length2), l);                        \
+    }                                                                                              \
+    static double pivot_##name(const lwi_cluster_block *b, int l)                                  \
+    {                                                                                              \
+        lwi_cluster_block known = *b;                                                              \
+        known.shape = &lwi_cluster_shape_##name;                                                   \
+        return NAME(lowest_lane)(NAME(block_pivot)(&known, l));                                    \
     }
 LWI_CLUSTER_SHAPE_LIST(X)
 #if WIDEST == 1
@@ -54,8 +61,8 @@ LWI_CLUSTER_ROBOT_LIST(X)
 #endif
 #undef X
 
-#define X(name, variant) {place_##name, force_##name},
-#define ANY(name, variant) {NULL, NULL},
+#define X(name, variant) {place_##name, force_##name, pivot_##name},
+#define ANY(name, variant) {NULL, NULL, NULL},
 #define TABLE_2(isa) lwi_cluster_shape_kernels_##isa
 #define TABLE(isa) TABLE_2(isa)
 extern const lwi_cluster_phases TABLE(ISA)[];
