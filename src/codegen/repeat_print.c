@@ -9,8 +9,9 @@
 
 // In the table of calls: segments that occur once, in turn.
 enum { ONCE = -1 };
-// So many calls, or entries of an output, are statements with their places as literals; more are loops over tables, for compilers
-// take long for long functions.
+// A run is calls of one function that follow each other, or segments in turn that occur once.  Up to MAX_UNROLLED_RUNS runs
+// are statements with literal rows of the tables of places, a loop for a run of several calls; more are a loop over a table of
+// runs, for compilers take long for long functions.  Likewise the entries of an output.
 enum { MAX_UNROLLED_RUNS = 400, MAX_UNROLLED_OUTPUTS = 128 };
 
 typedef struct printer {

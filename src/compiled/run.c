@@ -7,6 +7,7 @@
 #include "batch/vary.h"
 #include "codegen/sources.h"
 #include "compiled/compiled.h"
+#include "methods/rcr/rcr.h"
 #include "simulate/simulation.h"
 
 #include <math.h>
@@ -38,10 +39,8 @@ typedef struct use {
 // formulation has evaluated so many steps as FIRST_PAUSE, twice as many for each further one.
 #define BETTER 1.5
 
-// Errors of speeds grow by the reciprocal of the margin; `rcr` keeps a partition until its smallest pivot is LARGEST, too.
-// Of mechanisms with margins that are small everywhere, for lengths are very different, `smallest` is a part of that at the
-// start of the model.
-#define LARGEST 0.2
+// Errors of speeds grow by the reciprocal of the margin: as in `rcr`, `smallest` is LWI_RCR_KEEP.  Of mechanisms with
+// margins that are small everywhere, for lengths are very different, it is a part of that at the start of the model.
 #define PART 0.5
 #define SMALLEST 3e-4
 
@@ -379,7 +378,8 @@ static lw_status attach(lwi_work *work, const void *compiled)
                .angles = c->info.nq + c->info.nv + work->model->carries_work,
                .work = c->info.nq + c->info.nv};
     if (!u->v || !u->kept) return LW_ERR_MEMORY;
-    u->smallest = fmax(SMALLEST, fmin(LARGEST, PART * margin_of(c, 0, 0, work->model->tree_q0)));
+    u->smallest =
+        fmax(SMALLEST, fmin(LWI_RCR_KEEP, PART * margin_of(c, 0, 0, work->model->tree_q0)));
     work->source = (lwi_rates_source){.rates = rates,
                                       .margin = margin,
                                       .pre_step = c->calls->margins > 0 ? pre_step : NULL,
