@@ -31,9 +31,15 @@ static INLINE void put_some(real x, double *to, int n)
 #if WIDTH == 8
     _mm512_mask_storeu_pd(to, (__mmask8)((1 << n) - 1), (__m512d)x);
 #else
-    const __m256i all = _mm256_setr_epi64x(1, 2, 3, 4);
-    const __m256i which = _mm256_cmpgt_epi64(_mm256_set1_epi64x(n + 1), all);
-    _mm256_maskstore_pd(to, which, (__m256d)x);
+    // by parts: masked stores take some thirty cycles on some processors
+    const __m128d low = _mm256_castpd256_pd128((__m256d)x);
+    if (n >= WIDTH)
+        *(stored_unaligned *)to = x;
+    else if (n > 1)
+        _mm_storeu_pd(to, low);
+    else if (n > 0)
+        _mm_store_sd(to, low);
+    if (n == 3) _mm_store_sd(to + 2, _mm256_extractf128_pd((__m256d)x, 1));
 #endif
 }
 
