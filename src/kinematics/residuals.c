@@ -149,12 +149,14 @@ void lwi_observe_residuals(const lw_model *model, lw_observe level, const lwi_sn
     double e[3][LWI_CLOSURE_ROWS], *last = levels > 2 ? e[2] : NULL;
     queues all = {model, m, lwi_observe_kernels_of(0), levels, 0, largest, {{0}}};
     queue *waiting = &all.of[0];
+    const bool moved = model->driven,
+               merged = model->nmerged > 0; // joints are large: few parts are read
     v3_set(largest, 0, 0, 0);
     for (int j = 0; j < model->njoint; j++) {
         const lwi_joint *joint = &model->joint[j];
-        if (joint->merged) continue;
+        if (merged && joint->merged) continue;
         if (joint->type != waiting->type) waiting = queue_of(&all, joint->type);
-        if (waiting->simple && !joint->mount.present && joint->ndriven == 0) {
+        if (waiting->simple && !(moved && (joint->mount.present || joint->ndriven > 0))) {
             waiting->joint[waiting->n++] = j;
             if (waiting->n == all.kernels->width) flush(&all, waiting);
             continue;

@@ -11,7 +11,8 @@ static INLINE void store_zeros(double *x)
     x[4] = x[5] = 0;
 }
 
-// As lwi_link_position and lwi_link_rates of a hinge: (c, s, 0) and (-s, c, 0) against the rows of X, z is that of X.
+// As lwi_link_position and lwi_link_rates of a hinge: (c, s, 0) and (-s, c, 0) against the rows of X, z is that of X.  Links
+// are zero before the first position.
 static INLINE void place_hinge(const lwi_node *node, lwi_link *to, const double *q, const double *v)
 {
     const double angle = q[node->iq], c = cos(angle), s = node->reversed ? -sin(angle) : sin(angle);
@@ -22,15 +23,15 @@ static INLINE void place_hinge(const lwi_node *node, lwi_link *to, const double 
         R[i] =
             __builtin_shufflevector(R[i] * cosines + PICK(R[i], 1, 0, 0) * sines, R[i], 0, 1, 6, 6);
     store_rows(to->R, R);
+    to->q[0] = angle;
+    if (v) to->u[0] = v[node->iv];
+    if (to->S[0][5] != 0) return; // the rest was set before, and does not change
     v3_copy(to->r, node->X_r);
     store_zeros(to->sigma);
     store_zeros(to->S[0]);
-    to->S[0][5] = node->reversed ? -1 : 1;
-    to->q[0] = angle;
-    if (!v) return;
-    to->u[0] = v[node->iv];
     store_zeros(to->Sdot[0]);
     store_zeros(to->sigma_dot);
+    to->S[0][5] = node->reversed ? -1 : 1;
 }
 
 // The same of a universal joint: R = X Rz(q0) Rx(q1).

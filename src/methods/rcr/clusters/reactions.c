@@ -484,8 +484,11 @@ static bool is_planar(const lwi_cluster_reactions *r, const double (*reaction)[6
     if (r->across[0] != 0 && r->across[1] != 0 && r->across[2] != 0) return false;
     for (int i = 0; i < r->nloop; i++)
         if (r->rows[i] != ROWS || r->dependent[i] != 2) return false;
-    for (int j = 0; j < r->model->njoint; j++)
-        for (int i = 0; i < 6 && !r->model->joint[j].merged; i++) sum[i] += fabs(reaction[j][i]);
+    const bool merged = r->model->nmerged > 0;
+    for (int j = 0; j < r->model->njoint; j++) {
+        if (merged && r->model->joint[j].merged) continue;
+        for (int i = 0; i < 6; i++) sum[i] += fabs(reaction[j][i]);
+    }
     for (int i = 0; i < 3; i++)
         if (r->across[i] == 0 && sum[i] == 0 && sum[3 + (i + 1) % 3] == 0 &&
             sum[3 + (i + 2) % 3] == 0)
