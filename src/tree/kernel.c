@@ -142,6 +142,16 @@ static void put_drive(const lwi_kernel *kernel, const lwi_k_step *step)
     joint->tau[l] = value[2];
 }
 
+// The part of V x* P* along a hinge that is due to M'S, which is U where the motion is prescribed and 0 otherwise
+// (momenta_rotor).
+static double leftover(const lwi_k_state *state, const lwi_k_step *step, int n, int l)
+{
+    const double(*U)[LWI_LANES] = state->driven[n].U, (*V)[LWI_LANES] = state->motion[n].A;
+    if (step->kind != LWI_K_HINGE) return 0;
+    return (V[5][l] - state->motion[n].vdot[l]) *
+           ((V[3][l] * U[4][l] - V[4][l] * U[3][l]) + (V[0][l] * U[1][l] - V[1][l] * U[0][l]));
+}
+
 // U . A + S'p of the drives: S'F of accelerations A, S'P of velocities.  Returns true if all are finite.
 bool lwi_kernel_take_drives(const lwi_kernel *kernel, const lwi_k_state *state, int lane,
                             bool momenta)
@@ -152,12 +162,14 @@ bool lwi_kernel_take_drives(const lwi_kernel *kernel, const lwi_k_state *state, 
         lwi_k_prescribed *drive = &kernel->drive[i];
         const int slot = plan->step[drive->step].slot;
         const int n = lane < 0 ? slot / LWI_LANES : slot, l = lane < 0 ? slot % LWI_LANES : lane;
-        const lwi_k_driven *kept = &state->driven[n - plan->nhinge];
+        const lwi_k_driven *kept = &state->driven[n];
         const double sign = plan->screw[slot / LWI_LANES].sign[slot % LWI_LANES];
         double sum = kept->along[l];
         for (int k = 0; k < 6; k++) sum += kept->U[k][l] * state->motion[n].A[k][l];
         *(momenta ? &drive->momentum : &drive->force) = sign * sum;
-        if (momenta) drive->force = sign * state->momentum[n].pdot[0][l];
+        if (momenta)
+            drive->force = sign * (state->momentum[n].pdot[0][l] -
+                                   leftover(state, &plan->step[drive->step], n, l));
         nothing += sum - sum + (drive->force - drive->force);
     }
     return nothing == 0;

@@ -40,6 +40,7 @@ typedef struct living {
     lw_model *model;
     lw_joint joint[MAX_BODIES]; ///< trunk, then the branches in the creature's order
     int njoint;
+    bool driven; ///< every fourth scalar joint or so has a prescribed motion
 } living;
 
 static lw_quat axis_of(uint64_t *seed)
@@ -106,6 +107,13 @@ static lw_body add_body(lw_builder *builder, living *l, lw_body parent, const li
                                  .frame1 = {{out, side, 0}, of->axis},
                                  .frame2 = {{0, 0, 0}, of->axis}};
     lw_joint_desc placed = joint;
+    const bool scalar = of->type == LW_JOINT_REVOLUTE || of->type == LW_JOINT_PRISMATIC;
+    if (l->driven && scalar && lwt_random_below(seed, 4) == 0) {
+        const lw_function_desc sine = {
+            .type = LW_FUNCTION_SINE, .amplitude = 0.7, .omega = 3, .phase = index};
+        assert_int_equal(
+            lw_builder_add_function(builder, &sine, &placed.coordinate[0].motion, &error), LW_OK);
+    }
     assert_int_equal(lw_builder_add_body(builder, &desc, &body, &error), LW_OK);
     placed.body2 = body;
     if (lw_builder_add_joint(builder, &placed, &l->joint[index], &error) != LW_OK)
@@ -114,9 +122,9 @@ static lw_body add_body(lw_builder *builder, living *l, lw_body parent, const li
 }
 
 // Branches in the given order, after the species that carries them.
-static living bring_to_life(const creature *c, bool backwards)
+static living bring_to_life_driven(const creature *c, bool backwards, bool driven)
 {
-    living l = {.njoint = 1};
+    living l = {.njoint = 1, .driven = driven};
     lw_builder *builder;
     lw_error error;
     lw_body tip[MAX_BRANCHES];
@@ -143,6 +151,11 @@ static living bring_to_life(const creature *c, bool backwards)
     if (lw_model_create(builder, &l.model, &error) != LW_OK) fail_msg("%s", error.text);
     lw_builder_destroy(builder);
     return l;
+}
+
+static living bring_to_life(const creature *c, bool backwards)
+{
+    return bring_to_life_driven(c, backwards, false);
 }
 
 // Coordinates and speeds of every joint, drawn in the creature's order.
@@ -226,6 +239,48 @@ static void branches_with_rotors_agree_in_every_width(void **state)
         lw_model_destroy(model);
     }
     assert_true(stages > NTREES / 3);
+}
+
+// Positions of stages at which some of the joints side by side have a prescribed motion and others have none.
+static int mixed_positions(const lw_model *model)
+{
+    lwi_arena arena;
+    lwi_kernel *kernel;
+    int count = 0;
+    lwi_arena_init(&arena, NULL);
+    assert_int_equal(lwi_kernel_create_prescribed(model, 1, &arena, &kernel), LW_OK);
+    assert_non_null(kernel);
+    for (int i = 0; i < kernel->plan->nstage; i++) {
+        const lwi_k_stage *stage = &kernel->plan->stage[i];
+        for (int j = 0; j < stage->length && stage->lanes; j++) {
+            int driven = 0, beside = 0;
+            for (int r = 0; r < stage->branches; r++) {
+                if (stage->branch[r] + j >= stage->branch[r + 1]) continue;
+                driven += kernel->plan->step[stage->branch[r] + j].driven;
+                beside++;
+            }
+            count += driven > 0 && driven < beside;
+        }
+    }
+    lwi_arena_free(&arena);
+    return count;
+}
+
+// Driven joints stay in the lanes of the free ones beside them: rates, and the power of the drives.
+static void branches_with_drives_agree_in_every_width(void **state)
+{
+    int mixed = 0;
+    (void)state;
+    for (uint64_t seed = 1; seed <= NTREES; seed++) {
+        const creature c = creature_of(seed);
+        living l = bring_to_life_driven(&c, false, true);
+        double *x = state_of(&l, seed);
+        mixed += mixed_positions(l.model);
+        check_model(l.model, 0.3, x, NULL, 1e-11, "with drives, seed", seed);
+        free(x);
+        lw_model_destroy(l.model);
+    }
+    assert_true(mixed > NTREES / 2);
 }
 
 static void instances_have_the_bits_of_single_branches(void **state)
@@ -365,6 +420,7 @@ int main(void)
         cmocka_unit_test(bodies_on_the_last_branch_are_transmitted),
         cmocka_unit_test(branches_agree_with_the_generic_recursion_in_every_width),
         cmocka_unit_test(branches_with_rotors_agree_in_every_width),
+        cmocka_unit_test(branches_with_drives_agree_in_every_width),
         cmocka_unit_test(instances_have_the_bits_of_single_branches),
         cmocka_unit_test(a_tree_at_rest_has_the_same_bits_too),
         cmocka_unit_test(branches_of_different_joints_are_not_mixed),

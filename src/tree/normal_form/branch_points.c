@@ -74,7 +74,7 @@ static lw_status place_parking(const build *b, const int *order, lwi_arena *aren
     for (int k = 0; k < n; k++) {
         const part *p = &b->part[order[k]];
         up[k] = p->parent < 0 ? -1 : at[p->parent];
-        tip[k] = p->children == 0 && p->kind == LWI_K_HINGE && up[k] >= 0;
+        tip[k] = p->children == 0 && p->kind == LWI_K_HINGE && up[k] >= 0 && !plan->step[k].drives;
     }
     choose_parking(plan, up, parks);
     for (int k = 0; k < n; k++)
@@ -114,7 +114,7 @@ static void set_passages(lwi_kernel_plan *plan)
                         !step->realigned && step->parent == next->slot && step->park < 0 &&
                         next->fetch < 0 && stride > 0 && stride <= LWI_LANES;
         step->stride = on ? (int8_t)stride : 0;
-        step->on = on && next->parent >= 0;
+        step->on = on && next->parent >= 0 && !step->drives && !next->drives;
         step->last = on && next->parent < 0 && !(step->shape & LWI_K_ROTOR);
     }
 }

@@ -151,7 +151,6 @@ static part *add_axis(build *b, lwi_k_kind kind, const frame *axis, int *part_of
 static void prescribe(build *b, part *t, int joint, int coordinate)
 {
     LWI_ASSERT(b->drive);
-    t->kind = LWI_K_SCREW;
     t->driven = true;
     t->iq = b->model->tree_nq + b->ndrive;
     t->iv = b->model->tree_nv + b->ndrive;
@@ -209,7 +208,7 @@ static void expand_mount(build *b, const lwi_node *node, int *part_of, frame *of
     }
     if (!mount || mount->turn.index <= 0) return;
     lwi_k_frame_about(&axis, mount->about);
-    part *t = add_axis(b, LWI_K_SCREW, &axis, part_of, offset);
+    part *t = add_axis(b, LWI_K_HINGE, &axis, part_of, offset);
     t->turn = 1;
     prescribe(b, t, node->joint, LWI_K_MOUNT_TURN);
 }

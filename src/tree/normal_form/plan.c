@@ -130,10 +130,10 @@ static int with_variant(int shape)
     if ((shape & LWI_K_AXIS) == LWI_K_SQUARE) return shape | LWI_K_APART | LWI_K_ALONG;
     if ((shape & LWI_K_AXIS) == LWI_K_PARALLEL && !(shape & LWI_K_ALONG))
         return shape | LWI_K_APART;
-    return LWI_K_ANY | LWI_K_ROTOR;
+    return LWI_K_ANY | (shape & ~LWI_K_FORM);
 }
 
-static int8_t shape_of(const axes *d, double rotor)
+static int8_t shape_of(const axes *d, const part *p)
 {
     // not sa == 1, which also holds for cosines up to 1e-8
     const bool right = d->ca == 0, along = d->sa == 0 && d->ca == 1;
@@ -141,7 +141,8 @@ static int8_t shape_of(const axes *d, double rotor)
                                  : along ? LWI_K_PARALLEL
                                          : LWI_K_OBLIQUE) |
                                 (d->a != 0 ? LWI_K_APART : 0) | (d->shift != 0 ? LWI_K_ALONG : 0) |
-                                (rotor > 0 ? LWI_K_ROTOR : 0));
+                                (p->rotor > 0 ? LWI_K_ROTOR : 0) |
+                                (p->driven ? LWI_K_ROTOR | LWI_K_DRIVEN : 0));
 }
 
 // Slots of a branch in segments: body j of segment r has slot + segments j + r, from a new block.
@@ -262,7 +263,7 @@ static void set_screw(const build *b, int i, axes d, lwi_k_screw *k, int l, lwi_
     k->sign[l] = p->sign;
     k->turn[l] = p->turn;
     k->slide[l] = p->slide;
-    k->rotor[l] = p->driven ? 1 : p->rotor; // any positive number: D is not used
+    k->rotor[l] = p->driven ? 1 : p->rotor;
     k->driven[l] = p->driven;
     k->reach[0][l] = d.a;
     k->reach[1][l] = d.ca * d.b + d.sa * d.delta;
@@ -274,7 +275,7 @@ static void set_screw(const build *b, int i, axes d, lwi_k_screw *k, int l, lwi_
         k->minus_gravity[1][l] = d.ca * y + d.sa * g[2];
         k->minus_gravity[2][l] = d.ca * g[2] - d.sa * y;
     }
-    step->shape = shape_of(&d, p->rotor);
+    step->shape = shape_of(&d, p);
     step->realigned = is_realigned(&d);
 }
 
@@ -319,7 +320,7 @@ static int common_shape(int one, int other)
 {
     if (one < 0) return other;
     const int axis = (one & LWI_K_AXIS) == (other & LWI_K_AXIS) ? one & LWI_K_AXIS : LWI_K_OBLIQUE;
-    return with_variant(axis | ((one | other) & (LWI_K_APART | LWI_K_ALONG | LWI_K_ROTOR)));
+    return with_variant(axis | ((one | other) & ~LWI_K_AXIS));
 }
 
 // Bodies at one position of parallel branches share a kernel variant.  A batch, which processes them in
@@ -341,6 +342,16 @@ static void share_variants(lwi_kernel_plan *plan, const lwi_k_stage *stage)
                     realigned = realigned || step->realigned;
                 }
             }
+    }
+}
+
+// The kernels find prescribed motions by `drives`, not by the shape.
+static void set_drives(lwi_kernel_plan *plan)
+{
+    for (int i = 0; i < plan->nstep; i++) {
+        lwi_k_step *step = &plan->step[i];
+        step->drives = step->shape & LWI_K_DRIVEN;
+        step->shape &= ~LWI_K_DRIVEN;
     }
 }
 
@@ -444,10 +455,10 @@ static lw_status arrange(const build *b, const axes *of, lwi_arena *arena, lwi_k
         body[i] = (lwi_branch_body){.parent = p->parent,
                                     .kind = (int8_t)p->kind,
                                     .pads = is_screw(p),
-                                    .sequential = p->kind == LWI_K_BASE || p->driven};
+                                    .sequential = p->kind == LWI_K_BASE};
         if (!is_screw(p)) continue;
-        body[i].shape = shape_of(&of[i], p->rotor);
-        body[i].segments = p->kind == LWI_K_HINGE && p->rotor == 0;
+        body[i].shape = shape_of(&of[i], p);
+        body[i].segments = p->kind == LWI_K_HINGE && p->rotor == 0 && !p->driven;
         body[i].realigned = is_realigned(&of[i]);
         body[i].ends = p->J[2] > min_at_cuts * (p->J[0] + p->J[1]);
     }
@@ -482,6 +493,7 @@ static lw_status place(build *b, lwi_arena *scratch, lwi_arena *arena, lwi_kerne
     pad(plan);
     set_constants(b, of, plan, order);
     for (int i = 0; i < plan->nstage; i++) share_variants(plan, &plan->stage[i]);
+    set_drives(plan);
     add_masses(b, plan);
     TRY(set_segment_shapes(arena, plan));
     return lwi_build_branch_points(b, order, arena, plan);

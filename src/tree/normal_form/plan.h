@@ -75,7 +75,7 @@ typedef struct lwi_k_screw {
     lwi_lanes sign;             ///< -1: the tree passes the joint backwards
     lwi_lanes turn, slide;      ///< revolute 1, 0; prismatic 0, 1; screw 1, pitch in m/rad
     lwi_lanes rotor;            ///< reflected inertia of the rotor, added to D
-    lwi_lanes driven;           ///< 1: its motion is prescribed, else 0; `rotor` is then 1
+    lwi_lanes driven;           ///< 1: its motion is prescribed and `rotor` is 1; else 0
 } lwi_k_screw;
 
 /** Constants of a hinge without children: its elimination, which is the same in every state. */
@@ -138,7 +138,7 @@ typedef struct lwi_k_ball_pivot {
     lwi_lanes vdot[6]; ///< of a ball the last three
 } lwi_k_ball_pivot;
 
-/** A screw with prescribed motion: U = M S and S'p before its elimination. */
+/** A hinge or screw with prescribed motion: U = M S and S'p before its elimination. */
 typedef struct lwi_k_driven {
     lwi_lanes U[6], along;
 } lwi_k_driven;
@@ -205,7 +205,9 @@ enum {
     LWI_K_APART = 4,    ///< a is not zero
     LWI_K_ALONG = 8,    ///< d is not zero
     LWI_K_ANY = LWI_K_OBLIQUE | LWI_K_APART | LWI_K_ALONG,
-    LWI_K_ROTOR = 16 ///< has a rotor; with it there are fewer kernel variants
+    LWI_K_FORM = 15,  ///< mask of those above
+    LWI_K_ROTOR = 16, ///< has a rotor; with it there are fewer kernel variants
+    LWI_K_DRIVEN = 32 ///< while a plan is made: `drives`; always with LWI_K_ROTOR
 };
 
 /** One body in sweep order. */
@@ -214,15 +216,17 @@ typedef struct lwi_k_step {
     int32_t iq, iv;       ///< first coordinate and speed in tree q, tree v
     int8_t kind;          ///< lwi_k_kind
     int8_t shape;         ///< of a hinge
-    bool tip; ///< its articulated inertia starts at zero: all children have stored theirs in art
+    bool
+        drives; ///< its motion, or that of one beside it, is prescribed; hinges have a rotor's shape
+    bool tip;   ///< its articulated inertia starts at zero: all children have stored theirs in art
     bool realigned; ///< has phi, b or delta
     int8_t stride;  ///< > 0: continues a run of hinges; slots from its parent, the previous step
-    bool on;    ///< inward: a hinge with a hinge as parent, which is next and has no other child
-    bool last;  ///< a hinge on a hinge on the ground that has no other child
-    bool first; ///< inward: the first step that stores to its place in art
+    bool on;        ///< inward: a free hinge on a free hinge, which is next and has no other child
+    bool last;      ///< a hinge on a hinge on the ground that has no other child
+    bool first;     ///< inward: the first step that stores to its place in art
     bool
         begins; ///< of parallel branches, at the step of the first one: shorter ones begin here (`begin`)
-    bool driven; ///< a screw with prescribed motion: iq, iv are tree nq, nv + its number in `drive`
+    bool driven; ///< prescribed motion: iq, iv are tree nq, nv + its number in `drive`
     // places, numbered like slots: block * LWI_LANES + lane
     int32_t park;  ///< >= 0: place in art to which the inertia for the parent is added.  The parent
                    ///< is not the previous body in sweep order, or this is a parallel branch
@@ -323,8 +327,7 @@ typedef struct lwi_k_state {
     lwi_k_art *art;         ///< [nart + nsection]; the last ones are scratch for parallel branches
     lwi_k_segment *segment; ///< [segments]
     lwi_k_momentum *momentum;
-    lwi_k_driven
-        *driven; ///< [blocks of screws, of a batch too, less nhinge] if the plan has drives
+    lwi_k_driven *driven; ///< [nscrew] if the plan has drives
 } lwi_k_state;
 
 /** Allocates the blocks of one state, or of a batch of LWI_LANES states, and sets all entries that no

@@ -50,7 +50,9 @@ static void assert_step(const lwi_kernel_plan *plan, const lwi_k_step *step)
     LWI_ASSERT(step->fetch >= -1 && step->fetch < plan->nart * LWI_LANES);
     LWI_ASSERT(step->leaf >= -1 && step->leaf < plan->ntip * LWI_LANES);
     LWI_ASSERT(step->leaf < 0 || step->kind == LWI_K_HINGE);
-    LWI_ASSERT(!step->driven || step->kind == LWI_K_SCREW);
+    LWI_ASSERT(!step->driven || step->slot < plan->first_ball);
+    LWI_ASSERT(!step->driven || step->drives);
+    LWI_ASSERT(step->leaf < 0 || !step->drives);
     switch ((lwi_k_kind)step->kind) {
     case LWI_K_HINGE:
         LWI_ASSERT(step->slot < plan->nhinge * LWI_LANES);
@@ -115,7 +117,7 @@ lw_status lwi_k_state_create(const lwi_kernel_plan *plan, bool batch, lwi_arena 
     state->art = LWI_PUSH(arena, lwi_k_art, scale * plan->nart + plan->nsection);
     state->segment = LWI_PUSH(arena, lwi_k_segment, plan->segments);
     state->momentum = LWI_PUSH(arena, lwi_k_momentum, nblock);
-    state->driven = LWI_PUSH(arena, lwi_k_driven, plan->ndrive ? nscrew - plan->nhinge : 0);
+    state->driven = LWI_PUSH(arena, lwi_k_driven, plan->ndrive ? nscrew : 0);
     if (!state->joint || !state->ball_joint || !state->pose || !state->ball_pose || !state->bias ||
         !state->pivot || !state->ball_pivot || !state->row || !state->motion || !state->art ||
         !state->segment || !state->momentum || !state->driven)

@@ -13,6 +13,10 @@
 // zeros in the last row and column of M'.  With a rotor the last row and column of M' are I/D times
 // those of M, and the joint transmits tau - I vdot0 along z, vdot0 = y - g . (b, k).
 //
+// Where the motion is prescribed 1/D is 0, so that M' = M and g = 0, and y is the prescribed acceleration, which tau
+// holds.  A hinge then is like one with a rotor without bounds, I/D = 1: `rotor` and pivot.Di are 1, which nothing else
+// reads.  U and S'p are kept (lwi_k_driven).
+//
 // Accelerations are classical accelerations of points, so linear velocities and products of spatial
 // velocities do not appear.
 //
@@ -32,15 +36,21 @@
 #define OF_EVERY_SHAPE(shape, STRING_OF)                                                           \
     switch (shape) {                                                                               \
         SHAPES(STRING_OF)                                                                          \
+        ROTOR_SHAPES(STRING_OF)                                                                    \
+    default:                                                                                       \
+        STRING_OF(LWI_K_ANY)                                                                       \
+    }
+#define OF_ROTOR_SHAPE(shape, STRING_OF)                                                           \
+    switch (shape) {                                                                               \
+        ROTOR_SHAPES(STRING_OF)                                                                    \
+    }
+#define ROTOR_SHAPES(STRING_OF)                                                                    \
     case LWI_K_PARALLEL | LWI_K_APART | LWI_K_ROTOR:                                               \
         STRING_OF(LWI_K_PARALLEL | LWI_K_APART | LWI_K_ROTOR) break;                               \
     case LWI_K_SQUARE | LWI_K_APART | LWI_K_ALONG | LWI_K_ROTOR:                                   \
         STRING_OF(LWI_K_SQUARE | LWI_K_APART | LWI_K_ALONG | LWI_K_ROTOR) break;                   \
     case LWI_K_ANY | LWI_K_ROTOR:                                                                  \
-        STRING_OF(LWI_K_ANY | LWI_K_ROTOR) break;                                                  \
-    default:                                                                                       \
-        STRING_OF(LWI_K_ANY)                                                                       \
-    }
+        STRING_OF(LWI_K_ANY | LWI_K_ROTOR) break;
 #define SHAPES(STRING_OF)                                                                          \
     case LWI_K_PARALLEL:                                                                           \
         STRING_OF(LWI_K_PARALLEL) break;                                                           \
@@ -132,7 +142,7 @@ static INLINE real VARIANT(along_hinge)(const lwi_k_pivot *pivot, int l, real y,
 }
 
 // A of a hinge from A of its parent: al_z = y - g . A, and vdot = al_z minus the parent's angular
-// acceleration along z.  With a rotor g_z = 1 - rotor/D.
+// acceleration along z.  With a rotor g_z = 1 - rotor/D.  A is stored where the motion may be prescribed.
 static INLINE void VARIANT(hinge_outward)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
                                           const lwi_k_bias *bias, const lwi_k_pivot *pivot,
                                           lwi_k_motion *motion, int l, real y, int shape, real A[6])
@@ -146,6 +156,7 @@ static INLINE void VARIANT(hinge_outward)(const lwi_k_screw *k, int kl, const lw
     A[2] += AT(bias->b[2]);
     A[5] = VARIANT(along_hinge)(pivot, l, y, shape, A);
     AT(motion->vdot) = A[5] - z;
+    for (int i = 0; i < 6 && (shape & LWI_K_ROTOR); i++) AT(motion->A[i]) = A[i];
 }
 
 // The same for a hinge on the ground, which does not rotate.
@@ -224,14 +235,12 @@ static INLINE void VARIANT(add_body)(const lwi_k_body *k, int kl, const lwi_k_bi
 // Eliminates the degree of freedom S = [0; z] from M: M' = M - U U'/D; row and column n_z are not
 // written.  Stores g and 1/D in the pivot.  Outputs the first five entries of U (the sixth is D, or
 // D - I with a rotor).
-static INLINE void VARIANT(eliminate_hinge)(lwi_k_pivot *pivot, int l, real D, ART *M, real U[5],
-                                            real *inverse)
+static INLINE void VARIANT(eliminate_hinge)(lwi_k_pivot *pivot, int l, real Di, ART *M, real U[5])
 {
     const real u0 = M->B[2], u1 = M->B[5], u2 = M->B[8], u3 = M->C[4], u4 = M->C[5];
-    const real Di = 1 / D;
     const real g0 = u0 * Di, g1 = u1 * Di, g2 = u2 * Di, g3 = u3 * Di, g4 = u4 * Di;
     AT(pivot->diagonal) = M->C[0] + M->C[1];
-    AT(pivot->Di) = *inverse = Di;
+    AT(pivot->Di) = Di;
     AT(pivot->g[0]) = g0, AT(pivot->g[1]) = g1, AT(pivot->g[2]) = g2;
     AT(pivot->g[3]) = g3, AT(pivot->g[4]) = g4;
     U[0] = u0, U[1] = u1, U[2] = u2, U[3] = u3, U[4] = u4;
@@ -288,35 +297,104 @@ static INLINE void VARIANT(reduce_wrench)(const lwi_k_bias *bias, int l, const r
 static INLINE void VARIANT(reduce_hinge)(const lwi_k_pose *pose, const lwi_k_bias *bias,
                                          lwi_k_pivot *pivot, int l, ART *M)
 {
-    real U[5], Di;
-    const real tau = AT(pose->tau), left = tau - M->p[5];
-    VARIANT(eliminate_hinge)(pivot, l, M->C[2], M, U, &Di);
+    real U[5];
+    const real tau = AT(pose->tau), left = tau - M->p[5], Di = 1 / M->C[2];
+    VARIANT(eliminate_hinge)(pivot, l, Di, M, U);
     const real y = left * Di;
     AT(pivot->y) = y;
     VARIANT(reduce_wrench)(bias, l, U, y, tau, M);
+}
+
+// U . (b, k)
+static INLINE real VARIANT(along_bias)(const lwi_k_bias *bias, int l, const real U[5])
+{
+    const real b0 = AT(bias->b[0]), b1 = AT(bias->b[1]), b2 = AT(bias->b[2]);
+    const real k0 = AT(bias->k[0]), k1 = AT(bias->k[1]);
+    return DIAGONAL(U[0], U[1], U[2], U[3], U[4]);
 }
 
 // tau - I vdot0
 static INLINE real VARIANT(past_rotor)(const lwi_k_bias *bias, int l, const real U[5], real rotor,
                                        real Di, real y, real tau)
 {
-    const real b0 = AT(bias->b[0]), b1 = AT(bias->b[1]), b2 = AT(bias->b[2]);
-    const real k0 = AT(bias->k[0]), k1 = AT(bias->k[1]);
-    const real diagonal = DIAGONAL(U[0], U[1], U[2], U[3], U[4]);
-    return NMAD(rotor, NMAD(Di, diagonal, y), tau);
+    return NMAD(rotor, NMAD(Di, VARIANT(along_bias)(bias, l, U), y), tau);
 }
 
 // The same with a rotor.
 static INLINE void VARIANT(reduce_rotor)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
                                          const lwi_k_bias *bias, lwi_k_pivot *pivot, int l, ART *M)
 {
-    real U[5], Di;
+    real U[5];
     const real rotor = K(k->rotor), tau = AT(pose->tau), left = tau - M->p[5];
-    VARIANT(eliminate_hinge)(pivot, l, M->C[2] + rotor, M, U, &Di);
+    const real Di = 1 / (M->C[2] + rotor);
+    VARIANT(eliminate_hinge)(pivot, l, Di, M, U);
     const real y = left * Di;
     AT(pivot->y) = y;
     VARIANT(reduce_wrench)(bias, l, U, y, VARIANT(past_rotor)(bias, l, U, rotor, Di, y, tau), M);
     VARIANT(keep_rotor)(rotor, Di, M);
+}
+
+// Keeps what the force along a screw with prescribed motion follows from: U . A + S'p.
+static inline void VARIANT(keep_driven)(const lwi_k_screw *k, int kl, lwi_k_driven *driven, int l,
+                                        const ART *M)
+{
+    const real slide = K(k->slide), turn = K(k->turn);
+    AT(driven->U[0]) = SUM2(slide, M->A[4], turn, M->B[2]);
+    AT(driven->U[1]) = SUM2(slide, M->A[5], turn, M->B[5]);
+    AT(driven->U[2]) = SUM2(slide, M->A[2], turn, M->B[8]);
+    AT(driven->U[3]) = SUM2(slide, M->B[6], turn, M->C[4]);
+    AT(driven->U[4]) = SUM2(slide, M->B[7], turn, M->C[5]);
+    AT(driven->U[5]) = SUM2(slide, M->B[8], turn, M->C[2]);
+    AT(driven->along) = SUM2(slide, M->p[2], turn, M->p[5]);
+}
+
+// The same for a hinge.
+static INLINE void VARIANT(keep_driven_hinge)(lwi_k_driven *driven, int l, const ART *M)
+{
+    AT(driven->U[0]) = M->B[2], AT(driven->U[1]) = M->B[5], AT(driven->U[2]) = M->B[8];
+    AT(driven->U[3]) = M->C[4], AT(driven->U[4]) = M->C[5], AT(driven->U[5]) = M->C[2];
+    AT(driven->along) = M->p[5];
+}
+
+// Eliminates a hinge as eliminate_hinge and keep_rotor do, where the motion of some lanes is prescribed: their M stays.
+// Returns y; gain: tau or p, or what is prescribed.
+static INLINE real VARIANT(eliminate_driven)(const lwi_k_screw *k, int kl, lwi_k_pivot *pivot,
+                                             int l, real gain, ART *M, real U[5], real *inverse)
+{
+    const real driven = K(k->driven), free = 1 - driven, rotor = K(k->rotor);
+    const real Di = free / (M->C[2] + rotor), y = MAD(driven, gain, (gain - M->p[5]) * Di);
+    VARIANT(eliminate_hinge)(pivot, l, Di, M, U);
+    VARIANT(keep_rotor)(rotor, Di + driven, M);
+    AT(pivot->Di) = Di + driven;
+    AT(pivot->diagonal) *= free;
+    AT(pivot->y) = y;
+    *inverse = Di;
+    return y;
+}
+
+// The same as reduce_rotor, where the motion of some lanes is prescribed.
+static INLINE void VARIANT(reduce_driven)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
+                                          const lwi_k_bias *bias, lwi_k_pivot *pivot,
+                                          lwi_k_driven *keep, int l, ART *M)
+{
+    real U[5], Di;
+    VARIANT(keep_driven_hinge)(keep, l, M);
+    const real tau = AT(pose->tau), p = M->p[5], D = M->C[2];
+    const real y = VARIANT(eliminate_driven)(k, kl, pivot, l, tau, M, U, &Di);
+    const real driven = K(k->driven), free = 1 - driven;
+    const real past = VARIANT(past_rotor)(bias, l, U, free * K(k->rotor), Di, y, free * tau) +
+                      driven * (MAD(D, y, p) + VARIANT(along_bias)(bias, l, U));
+    VARIANT(reduce_wrench)(bias, l, U, y, past, M);
+}
+
+// The pivot of a hinge on the ground, where the motion of some lanes is prescribed, from the one without.
+static INLINE void VARIANT(root_driven)(const lwi_k_screw *k, int kl, lwi_k_pivot *pivot, int l,
+                                        real gain)
+{
+    const real driven = K(k->driven), free = 1 - driven;
+    AT(pivot->y) = MAD(driven, gain, free * AT(pivot->y));
+    AT(pivot->Di) = MAD(free, AT(pivot->Di), driven);
+    AT(pivot->diagonal) *= free;
 }
 
 // Transforms a full M' (with a rotor) to the parent's frame.
@@ -378,20 +456,6 @@ static inline void VARIANT(pass_axis)(const lwi_k_screw *k, int kl, const lwi_k_
     M->p[5] = MAD(a, DIFF(alpha.c, M->p[1], alpha.s, M->p[2]), SUM2(alpha.s, p4, alpha.c, M->p[5]));
     M->C[0] = diagonal;
     M->C[1] = MAD(a * a, A1, C1);
-}
-
-// Keeps what the force along a screw with prescribed motion follows from: U . A + S'p.
-static inline void VARIANT(keep_driven)(const lwi_k_screw *k, int kl, lwi_k_driven *driven, int l,
-                                        const ART *M)
-{
-    const real slide = K(k->slide), turn = K(k->turn);
-    AT(driven->U[0]) = SUM2(slide, M->A[4], turn, M->B[2]);
-    AT(driven->U[1]) = SUM2(slide, M->A[5], turn, M->B[5]);
-    AT(driven->U[2]) = SUM2(slide, M->A[2], turn, M->B[8]);
-    AT(driven->U[3]) = SUM2(slide, M->B[6], turn, M->C[4]);
-    AT(driven->U[4]) = SUM2(slide, M->B[7], turn, M->C[5]);
-    AT(driven->U[5]) = SUM2(slide, M->B[8], turn, M->C[2]);
-    AT(driven->along) = SUM2(slide, M->p[2], turn, M->p[5]);
 }
 
 // The same for `S = [slide z; turn z]`: M' is full.  Where the motion is prescribed 1/D is 0, so M' = M, and y is
@@ -682,10 +746,31 @@ static INLINE void VARIANT(hinge_inward)(const lwi_k_body *body, const lwi_k_scr
 #undef PASS
 }
 
+// The same where the motion of some lanes is prescribed.
+static inline void VARIANT(driven_inward)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                          const lwi_k_step *step, int half, ART *all)
+{
+    const int slot = step->slot;
+    const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = lwi_k_block(slot);
+    const lwi_k_screw *k = &plan->screw[at];
+    const lwi_k_pose *pose = &state->pose[n];
+    ART M = *all;
+    real diff[4];
+    VARIANT(add_body)(&plan->body[at], kl, &state->bias[n], l, &M);
+    VARIANT(reduce_driven)
+    (k, kl, pose, &state->bias[n], &state->pivot[n], &state->driven[n], l, &M);
+    VARIANT(differences)(&M, diff);
+#define PASS(shape) VARIANT(pass_rotor)(k, kl, VARIANT(theta)(pose, l), shape, diff, &M);
+    OF_ROTOR_SHAPE(step->shape, PASS)
+#undef PASS
+    *all = M;
+}
+
 // A hinge on the ground: y, and the entries of g that act on gravity.
 static inline void VARIANT(root_inward)(const lwi_kernel_plan *plan, const lwi_k_state *state,
-                                        int slot, int half, const ART *M)
+                                        const lwi_k_step *step, int half, const ART *M)
 {
+    const int slot = step->slot;
     const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot);
     const lwi_k_body *body = &plan->body[lwi_k_block(slot)];
     lwi_k_pivot *pivot = &state->pivot[n];
@@ -696,6 +781,13 @@ static inline void VARIANT(root_inward)(const lwi_kernel_plan *plan, const lwi_k
     AT(pivot->g[0]) = (M->B[2] - K(body->h[1])) * Di;
     AT(pivot->g[1]) = (M->B[5] + K(body->h[0])) * Di;
     AT(pivot->g[2]) = M->B[8] * Di;
+    if (!step->drives) return;
+    const lwi_k_screw *k = &plan->screw[lwi_k_block(slot)];
+    ART own = *M;
+    VARIANT(add_body)(body, kl, &state->bias[n], l, &own);
+    VARIANT(keep_driven_hinge)(&state->driven[n], l, &own);
+    VARIANT(root_driven)(k, kl, pivot, l, AT(state->pose[n].tau));
+    for (int i = 0; i < 3; i++) AT(pivot->g[i]) *= 1 - K(k->driven);
 }
 
 static inline void VARIANT(park)(lwi_k_art *art, int l, const ART *M, bool first)

@@ -91,9 +91,9 @@ static INLINE void VARIANT(pass_momentum)(const lwi_k_screw *k, int kl, const lw
 static INLINE void VARIANT(reduce_momentum)(const lwi_k_pose *pose, lwi_k_pivot *pivot, int l,
                                             ART *M)
 {
-    real U[5], Di;
-    const real p = AT(pose->v), left = p - M->p[5];
-    VARIANT(eliminate_hinge)(pivot, l, M->C[2], M, U, &Di);
+    real U[5];
+    const real p = AT(pose->v), left = p - M->p[5], Di = 1 / M->C[2];
+    VARIANT(eliminate_hinge)(pivot, l, Di, M, U);
     const real y = left * Di;
     AT(pivot->y) = y;
     for (int i = 0; i < 5; i++) MORE(M->p[i], U[i], y);
@@ -105,14 +105,29 @@ static INLINE void VARIANT(reduce_momentum_rotor)(const lwi_k_screw *k, int kl,
                                                   const lwi_k_pose *pose, lwi_k_pivot *pivot, int l,
                                                   ART *M)
 {
-    real U[5], Di;
+    real U[5];
     const real rotor = K(k->rotor), p = AT(pose->v), left = p - M->p[5];
-    VARIANT(eliminate_hinge)(pivot, l, M->C[2] + rotor, M, U, &Di);
+    const real Di = 1 / (M->C[2] + rotor);
+    VARIANT(eliminate_hinge)(pivot, l, Di, M, U);
     const real y = left * Di;
     AT(pivot->y) = y;
     for (int i = 0; i < 5; i++) MORE(M->p[i], U[i], y);
     M->p[5] = NMAD(rotor, y, p);
     VARIANT(keep_rotor)(rotor, Di, M);
+}
+
+// The same where the motion of some lanes is prescribed (bodies.inl): p is the speed there.
+static INLINE void VARIANT(reduce_momentum_driven)(const lwi_k_screw *k, int kl,
+                                                   const lwi_k_pose *pose, lwi_k_pivot *pivot,
+                                                   lwi_k_driven *keep, int l, ART *M)
+{
+    real U[5], Di;
+    VARIANT(keep_driven_hinge)(keep, l, M);
+    const real p = AT(pose->v), D = M->C[2], p5 = M->p[5];
+    const real y = VARIANT(eliminate_driven)(k, kl, pivot, l, p, M, U, &Di);
+    const real driven = K(k->driven), free = 1 - driven;
+    for (int i = 0; i < 5; i++) MORE(M->p[i], U[i], y);
+    M->p[5] = NMAD(free * K(k->rotor), y, free * p) + driven * MAD(D, y, p5);
 }
 
 static INLINE void VARIANT(hinge_momentum)(const VARIANT(hinge) * of, const lwi_k_step *step,
@@ -128,6 +143,28 @@ static INLINE void VARIANT(hinge_momentum)(const VARIANT(hinge) * of, const lwi_
     VARIANT(differences)(M, diff);
     VARIANT(keep_differences)(of->momentum, l, M, diff, h);
     VARIANT(pass_momentum)(of->k, kl, of->pose, l, step, diff, M, h);
+}
+
+// The same where the motion of some lanes is prescribed.
+static inline void VARIANT(driven_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                            const lwi_k_step *step, int half, ART *all, real h[3])
+{
+    const int slot = step->slot;
+    const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = lwi_k_block(slot);
+    const lwi_k_screw *k = &plan->screw[at];
+    const lwi_k_pose *pose = &state->pose[n];
+    ART M = *all;
+    real diff[4];
+    VARIANT(add_still)(&plan->body[at], kl, &M, h);
+    VARIANT(reduce_momentum_driven)(k, kl, pose, &state->pivot[n], &state->driven[n], l, &M);
+    VARIANT(differences)(&M, diff);
+    VARIANT(keep_differences)(&state->momentum[n], l, &M, diff, h);
+#define PASS(shape)                                                                                \
+    VARIANT(pass_rotor)(k, kl, VARIANT(theta)(pose, l), shape, diff, &M);                          \
+    VARIANT(pass_first_moment)(k, kl, pose, l, shape, h);
+    OF_ROTOR_SHAPE(step->shape, PASS)
+#undef PASS
+    *all = M;
 }
 
 // A hinge of a leaf body: M' is constant, only D is computed.
@@ -156,8 +193,10 @@ static inline void VARIANT(tip_momentum)(const lwi_kernel_plan *plan, const lwi_
 
 // A hinge on the ground: V = S u and M'S = 0, so pdot is due to gravity only.
 static inline void VARIANT(root_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state,
-                                          int slot, int half, const ART *M, const real h[3])
+                                          const lwi_k_step *step, int half, const ART *M,
+                                          const real h[3])
 {
+    const int slot = step->slot;
     const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot);
     const lwi_k_body *body = &plan->body[lwi_k_block(slot)];
     lwi_k_momentum *keep = &state->momentum[n];
@@ -166,6 +205,12 @@ static inline void VARIANT(root_momentum)(const lwi_kernel_plan *plan, const lwi
      AT(state->pose[n].v) - M->p[5]);
     AT(keep->h[0]) = h[0] + K(body->first_moment[0]);
     AT(keep->h[1]) = h[1] + K(body->first_moment[1]);
+    if (!step->drives) return;
+    const lwi_k_screw *k = &plan->screw[lwi_k_block(slot)];
+    ART own = *M; // only zz of C and n_z are needed, and may be known: V is along the axis
+    own.C[2] += K(body->pivot);
+    VARIANT(keep_driven_hinge)(&state->driven[n], l, &own);
+    VARIANT(root_driven)(k, kl, &state->pivot[n], l, AT(state->pose[n].v));
 }
 
 static inline void VARIANT(screw_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state,
@@ -178,7 +223,7 @@ static inline void VARIANT(screw_momentum)(const lwi_kernel_plan *plan, const lw
     lwi_k_momentum *keep = &state->momentum[n];
     real U[6], Di;
     VARIANT(add_still)(&plan->body[at], kl, M, h);
-    if (step->driven) VARIANT(keep_driven)(k, kl, &state->driven[n - plan->nhinge], l, M);
+    if (step->drives) VARIANT(keep_driven)(k, kl, &state->driven[n], l, M);
     VARIANT(eliminate_screw)(k, kl, &state->pivot[n], l, M, U, &Di);
     const real p = AT(pose->v); // or the prescribed speed
     const real y = MAD(K(k->driven), p, (p - SUM2(K(k->slide), M->p[2], K(k->turn), M->p[5])) * Di);
@@ -267,7 +312,9 @@ static int VARIANT(step_momentum)(const lwi_kernel_plan *plan, const lwi_k_state
     else if (step->kind == LWI_K_BASE)
         *valid &= VARIANT(base_momentum)(plan, state, step->slot, half, M, h);
     else if (step->parent < 0)
-        VARIANT(root_momentum)(plan, state, step->slot, half, M, h);
+        VARIANT(root_momentum)(plan, state, step, half, M, h);
+    else if (step->drives)
+        VARIANT(driven_momentum)(plan, state, step, half, M, h);
     else
         i = VARIANT(hinges_momentum)(plan, state, i, half, M, h);
     return i;

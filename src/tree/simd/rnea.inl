@@ -177,7 +177,7 @@ static INLINE void VARIANT(step_moves)(const lwi_kernel_plan *plan, const lwi_k_
         else if (step->realigned)
             VARIANT(hinge_moves)(k, kl, pose, l, LWI_K_ANY, true, at);
         else
-            OF_SHAPE(step->shape & ~LWI_K_ROTOR, MOVES)
+            OF_SHAPE(step->shape & LWI_K_FORM, MOVES)
 #undef MOVES
     } else if (ball < 0) {
         VARIANT(screw_moves)(k, kl, pose, l, step->realigned, at);
@@ -271,7 +271,7 @@ static INLINE void VARIANT(step_effort)(const lwi_kernel_plan *plan, const lwi_k
     if (step->kind == LWI_K_SCREW)
         VARIANT(pass_wrench)(k, kl, pose, l, AT(pose->d), LWI_K_ANY, F);
     else
-        OF_SHAPE(step->shape & ~LWI_K_ROTOR, PASS)
+        OF_SHAPE(step->shape & LWI_K_FORM, PASS)
 #undef PASS
     if (step->realigned) VARIANT(pass_realigned_wrench)(k, kl, F);
 }

@@ -215,14 +215,15 @@ static int VARIANT(step_inward)(const lwi_kernel_plan *plan, const lwi_k_state *
     switch (step->kind) {
     case LWI_K_HINGE:
         if (step->parent < 0)
-            VARIANT(root_inward)(plan, state, step->slot, half, M);
+            VARIANT(root_inward)(plan, state, step, half, M);
+        else if (step->drives)
+            VARIANT(driven_inward)(plan, state, step, half, M);
         else
             i = VARIANT(hinges_inward)(plan, state, i, half, M);
         break;
     case LWI_K_SCREW:
         VARIANT(add_body)(&plan->body[at], kl, bias, l, M);
-        if (step->driven)
-            VARIANT(keep_driven)(&plan->screw[at], kl, &state->driven[n - plan->nhinge], l, M);
+        if (step->drives) VARIANT(keep_driven)(&plan->screw[at], kl, &state->driven[n], l, M);
         VARIANT(reduce_screw)
         (&plan->screw[at], kl, &state->pose[n], bias, &state->pivot[n], l, M);
         VARIANT(pass_screw)(&plan->screw[at], kl, &state->pose[n], l, M);
@@ -340,7 +341,7 @@ static INLINE void VARIANT(step_outward)(const lwi_kernel_plan *plan, const lwi_
         VARIANT(ball_outward)
     (&state->ball_pose[ball], &state->bias[n], &state->ball_pivot[ball], l, A);
     else for (int j = 0; j < 6; j++) A[j] = AT(motion->A[j]);
-    if (step->fetch >= 0 || step->driven) // bodies other than the next one read it
+    if (step->fetch >= 0 || step->drives) // bodies other than the next one read it
         for (int j = 0; j < 6; j++) AT(motion->A[j]) = A[j];
 }
 

@@ -62,6 +62,8 @@
 #undef TURN_RIGHT
 #undef OF_SHAPE
 #undef OF_EVERY_SHAPE
+#undef OF_ROTOR_SHAPE
+#undef ROTOR_SHAPES
 #undef SHAPES
 #undef OF_AXIS
 #undef DIAGONAL
