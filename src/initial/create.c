@@ -5,6 +5,7 @@
 // that are not given follow from those that are.
 #include "base/assert.h"
 #include "initial/assemble.h"
+#include "initial/parallel_axes.h"
 #include "initial/restart.h"
 
 #include "spatial/motion.h"
@@ -29,39 +30,6 @@ static bool speeds_given(const lw_model *model, int j)
 static bool has_speeds(const lwi_joint *joint)
 {
     return !joint->merged && joint->type->nv > joint->ndriven;
-}
-
-// The first node on the way from k to the ground with a joint that is not marked; -1: none.  `skip` [nnode]
-// shortens the ways.
-static int unmarked(int *skip, int k)
-{
-    while (k >= 0 && skip[k] != k) {
-        if (skip[k] >= 0) skip[k] = skip[skip[k]];
-        k = skip[k];
-    }
-    return k;
-}
-
-// in_loop [njoint]: joints with speeds that closures and couplings relate to others.  Every joint of the tree is
-// marked once, in any number of loops.
-static void mark_loops(const lw_model *model, int *skip, bool *in_loop)
-{
-    for (int k = 0; k < model->nnode; k++) skip[k] = k;
-    for (int i = 0; i < model->nloop; i++) {
-        const lwi_joint *joint = &model->joint[model->loop[i]];
-        int a = unmarked(skip, model->body_node[joint->body1]);
-        int b = unmarked(skip, model->body_node[joint->body2]);
-        in_loop[model->loop[i]] = true;
-        while (a != b) { // parents have lower numbers
-            int *further = a > b ? &a : &b;
-            const lwi_node *node = &model->node[*further];
-            if (node->joint >= 0) in_loop[node->joint] = true;
-            skip[*further] = node->parent;
-            *further = unmarked(skip, node->parent);
-        }
-    }
-    for (int i = 0; i < model->ncoupling; i++)
-        in_loop[model->coupling[i].joint] = in_loop[model->coupling[i].of] = true;
 }
 
 // base [nnode]: the node that no joint holds and that carries the node; -1: the ground.
@@ -150,7 +118,7 @@ lw_status lw_model_create_open(const lw_builder *builder, lw_model **model, lw_e
     if (!builder || !model) return lwi_fail(error, LW_ERR_ARGUMENT, "builder or model is NULL");
     lwi_unclosed unclosed;
     lw_model *m;
-    TRY(lwi_model_compile(&builder->desc, allocator_of(builder), &unclosed, &m, error));
+    TRY(lwi_compile_parallel(&builder->desc, allocator_of(builder), &unclosed, &m, error));
     const lw_error *why = unclosed.position.status ? &unclosed.position : &unclosed.velocity;
     if (why->status != LW_OK) {
         m->open = lwi_arena_text(&m->arena, why->text);
@@ -262,7 +230,7 @@ static lw_status complete(const lw_model *open, lw_model **made, bool *near, lw_
     lw_status status = in_loop && tied && nodes && hold ? LW_OK : LW_ERR_MEMORY;
     int followers = 0, bases = 0;
     if (status == LW_OK) {
-        mark_loops(open, nodes, in_loop);
+        lwi_mark_loops(open, nodes, in_loop);
         mark_bases(open, nodes, tied);
         for (int j = 0; j < open->njoint; j++)
             followers += in_loop[j] && has_speeds(&open->joint[j]) && !speeds_given(open, j);
@@ -288,7 +256,7 @@ lw_status lw_model_create(const lw_builder *builder, lw_model **model, lw_error 
     if (!builder || !model) return lwi_fail(error, LW_ERR_ARGUMENT, "builder or model is NULL");
     lwi_unclosed unclosed;
     lw_model *m, *made = NULL;
-    TRY(lwi_model_compile(&builder->desc, allocator_of(builder), &unclosed, &m, error));
+    TRY(lwi_compile_parallel(&builder->desc, allocator_of(builder), &unclosed, &m, error));
     const lw_error *why = unclosed.position.status ? &unclosed.position : &unclosed.velocity;
     if (why->status == LW_OK) {
         *model = m;
@@ -632,13 +600,13 @@ static lw_status assemble(const lw_model *model, const lw_assemble_desc *desc, l
     int *nodes = LWI_PUSH(arena, int, model->nnode);
     lwi_hold *hold = LWI_PUSH(arena, lwi_hold, model->njoint + model->nnode + wanted);
     if (!in_loop || !nodes || !hold) return LW_ERR_MEMORY;
-    mark_loops(model, nodes, in_loop);
+    lwi_mark_loops(model, nodes, in_loop);
     TRY(list_places(model, desc, hold, &ngiven, &nhold, error));
     TRY(close_positions(&places, hold, ngiven, nhold, desc ? desc->starts : 0, arena, report,
                         error));
     TRY(close_velocities(&speeds, &places, in_loop, hold, arena, report, error));
     TRY(lwi_describe_motion(model, &speeds.motion, speeds.qd, true, arena, &result));
-    TRY(lwi_model_compile(&result, &model->arena.allocator, &unclosed, made, error));
+    TRY(lwi_compile_parallel(&result, &model->arena.allocator, &unclosed, made, error));
     const lw_error *why = unclosed.position.status ? &unclosed.position : &unclosed.velocity;
     if (why->status == LW_OK) return LW_OK;
     if (error) *error = *why;

@@ -83,7 +83,7 @@ static lw_model *slider(double lean, bool guide)
 static void axes_have_to_be_parallel(void **state)
 {
     (void)state;
-    static const double lean[] = {0, 1e-9, 0.1};
+    static const double lean[] = {0, 2e-6, 0.1};
     for (int guide = 0; guide < 2; guide++)
         for (size_t i = 0; i < sizeof lean / sizeof *lean; i++) {
             lw_model *model = slider(lean[i], guide);
