@@ -7,8 +7,9 @@
 //
 // An axis is fixed in both bodies of its joint.  Axes that are parallel in one body are parallel in every configuration, and
 // so are all that follow from one to the next: a group.  The frames of its joints are rotated, at the start, such that all axes
-// have the direction of the first one; the same rotation in both bodies, so that joints that close keep closed.  Guides that
-// are at right angles to an axis in one of their bodies are treated alike.
+// have the direction of the first one; the same rotation in both bodies, about the origin of the second frame, so that joints
+// that close keep closed.  Guides that are at right angles to an axis in one of their bodies are treated alike.  Bodies that
+// guides connect keep their attitude to each other, so axes in them are compared as if in one body.
 #include "initial/parallel_axes.h"
 
 #include "base/assert.h"
@@ -19,7 +20,7 @@
 #include <math.h>
 #include <string.h>
 
-// Directions that are distinguished on one body: axes in others are left.
+// Directions that are distinguished on one body, or bodies that guides connect: axes in others are left.
 enum { DIRECTIONS = 4 };
 // Sines of round-off: rows that tilt by them are found dependent.
 #define ROUND_OFF 1e-11
@@ -34,8 +35,9 @@ typedef struct search {
     bool *slides;  // [njoint] without rotation
     bool *rotated; // [njoint] the first joint of a group with axes that are made parallel
     int *group;    // [njoint] components
+    int *attitude; // [nbody] components: bodies that guides of the tree connect
     int (*on)
-        [DIRECTIONS]; // [nbody] ends of joints, 2 joint + side, with axes in different directions; -1: none
+        [DIRECTIONS]; // [nbody] of each first body, ends of joints, 2 joint + side, with axes in different directions; -1: none
     double angle,
         almost; // the largest by which an axis is rotated; by which two are not parallel that may be meant to be
     int joint, other;  // that axis, and the one which it follows
@@ -114,6 +116,12 @@ static void direction(const search *s, int end, double d[3])
     m3_mul_v(d, s->R[body_of(s->model, end)], (const double[3]){R[i], R[3 + i], R[6 + i]});
 }
 
+// Axes in the bodies that have the attitude of this one.
+static int *axes_on(const search *s, int end)
+{
+    return s->on[lwi_component_of(s->attitude, body_of(s->model, end))];
+}
+
 static double sine(const double a[3], const double b[3])
 {
     double c[3];
@@ -129,10 +137,10 @@ static void join(search *s, int j, int k, bool askew)
     s->rotated[first] = s->rotated[a] || s->rotated[b] || askew;
 }
 
-// Joins the axis to one in the same body that is parallel to it.
+// Joins the axis to a parallel one in the same body, or in one that guides connect with it.
 static void compare_in_body(search *s, int end)
 {
-    int *on = s->on[body_of(s->model, end)];
+    int *on = axes_on(s, end);
     double own[3], other[3];
     direction(s, end, own);
     for (int i = 0; i < DIRECTIONS; i++) {
@@ -150,7 +158,7 @@ static void compare_in_body(search *s, int end)
     }
 }
 
-// Groups in which angles add up to more than the tolerance are left as they are.
+// Groups in which angles add up to more than the tolerance are left as they are, with a warning.
 static void check_groups(search *s)
 {
     double first[3], own[3];
@@ -160,7 +168,10 @@ static void check_groups(search *s)
         if (!s->rotated[group]) continue;
         direction(s, 2 * group, first);
         direction(s, end, own);
-        if (sine(own, first) > 2 * LWI_CLOSURE_TOLERANCE) s->rotated[group] = false;
+        const double angle = sine(own, first);
+        if (angle <= 2 * LWI_CLOSURE_TOLERANCE) continue;
+        s->rotated[group] = false;
+        if (angle > s->almost) s->almost = angle, s->first = group, s->second = end / 2;
     }
 }
 
@@ -181,7 +192,7 @@ static int across_axes(search *s, int end, double d[3], int of)
 {
     const int first = end - end % 2;
     for (int side = 0; side < 2; side++) {
-        const int *on = s->on[body_of(s->model, first + side)];
+        const int *on = axes_on(s, first + side);
         for (int i = 0; i < DIRECTIONS && on[i] >= 0; i++) {
             double n[3];
             if (s->slides[on[i] / 2]) continue;
@@ -197,6 +208,23 @@ static int across_axes(search *s, int end, double d[3], int of)
 }
 
 // ------------------------------------------------------------------------------------------ frames
+
+// The frame on the first body is rotated about the origin of that on the second, so that the coordinates stay.
+static void shift_frame(const search *s, int j, const double from[3], const double to[3],
+                        lw_pose *frame)
+{
+    const lwi_joint *joint = &s->model->joint[j];
+    const int b1 = joint->body1, b2 = joint->body2;
+    double c[3], d[3], r[3];
+    m3_mul_v(d, s->R[b2], joint->r2);
+    m3_mul_v(r, s->R[b1], joint->r1);
+    for (int i = 0; i < 3; i++) d[i] += s->model->body[b2].r0[i] - s->model->body[b1].r0[i] - r[i];
+    v3_cross(c, from, to);
+    v3_cross(r, d, c);
+    const lw_body body = s->model->desc.joint[j].body1;
+    m3_tmul_v(d, s->R[body.index], r);
+    frame->position.x += d[0], frame->position.y += d[1], frame->position.z += d[2];
+}
 
 // Rotates the frame on its body, at the start, by the small angle that takes `from` to `to`.
 static void rotate_frame(const lw_model *model, int body, const double from[3], const double to[3],
@@ -227,6 +255,7 @@ static void rotate_end(search *s, int end, lw_joint_desc *joint)
     const double angle = sine(from, to);
     const int body = end % 2 ? joint->body2.index : joint->body1.index;
     rotate_frame(s->model, body, from, to, end % 2 ? &joint->frame2 : &joint->frame1);
+    if (end % 2 == 0) shift_frame(s, end / 2, from, to, &joint->frame1);
     if (angle > s->angle) s->angle = angle, s->joint = end / 2, s->other = of;
 }
 
@@ -250,6 +279,19 @@ static void mark_loops_of_axes(const search *s, int *component, int *skip, bool 
     }
 }
 
+// Guides of the tree keep the attitude of their bodies to each other exactly, those that close loops up to the closure.
+static void connect_bodies(search *s)
+{
+    for (int b = 0; b < s->model->nbody; b++) s->attitude[b] = b;
+    for (int j = 0; j < s->model->njoint; j++) {
+        const lwi_joint *joint = &s->model->joint[j];
+        if (s->axis[j] < 0 || !s->slides[j] || joint->node < 0) continue;
+        const int a = lwi_component_of(s->attitude, joint->body1);
+        const int b = lwi_component_of(s->attitude, joint->body2);
+        s->attitude[a] = s->attitude[b] = a < b ? a : b;
+    }
+}
+
 static bool prepare(search *s, lwi_arena *arena)
 {
     const lw_model *model = s->model;
@@ -260,16 +302,18 @@ static bool prepare(search *s, lwi_arena *arena)
     s->slides = LWI_PUSH(arena, bool, n);
     s->rotated = LWI_PUSH(arena, bool, n);
     s->group = LWI_PUSH(arena, int, n);
+    s->attitude = LWI_PUSH(arena, int, model->nbody);
     s->R = lwi_arena_push(arena, (size_t)model->nbody, sizeof *s->R);
     s->on = lwi_arena_push(arena, (size_t)model->nbody, sizeof *s->on);
     if (!skip || !component || !in_loop || !s->axis || !s->slides || !s->rotated || !s->group ||
-        !s->R || !s->on)
+        !s->attitude || !s->R || !s->on)
         return false;
     for (int j = 0; j < n; j++)
         s->group[j] = j, s->axis[j] = (signed char)fixed_axis(&model->joint[j], &s->slides[j]);
     mark_loops_of_axes(s, component, skip, in_loop);
     for (int j = 0; j < n; j++)
         if (!in_loop[j]) s->axis[j] = -1;
+    connect_bodies(s);
     memset(s->on, -1, (size_t)model->nbody * sizeof *s->on);
     for (int b = 0; b < model->nbody; b++) quat_matrix(s->R[b], model->body[b].quat0);
     return true;
@@ -313,16 +357,26 @@ static lw_status warn_of_almost(lw_model *model, const search *s)
                           LWI_CLOSURE_TOLERANCE);
 }
 
-// The model again, with such frames.  Loops that are open by nearly the tolerance may be open by more then: they stay.
+static lw_status warn_of_kept(lw_model *model, const search *s)
+{
+    return lwi_model_warn(
+        model, model->desc.joint[s->joint].place,
+        "joint '%s': its axis is %.1e rad from parallel, or from a right angle, to that of joint "
+        "'%s' in a loop, which can hardly move then; it is left, as the start would be open else",
+        model->joint[s->joint].name, s->angle, model->joint[s->other].name);
+}
+
+// The model again, with such frames.  Starts that are open by nearly the tolerance may be open by more then: they stay.
 static lw_status compile_again(const lwi_description *desc, const search *s, lwi_unclosed *unclosed,
                                lw_model **model, lw_error *error)
 {
     lwi_unclosed now;
     lw_model *made;
     TRY(lwi_model_compile(desc, &(*model)->arena.allocator, &now, &made, error));
-    if (now.position.status != LW_OK) {
+    const bool moves = now.velocity.status == LW_OK || unclosed->velocity.status != LW_OK;
+    if (now.position.status != LW_OK || !moves) {
         lw_model_destroy(made);
-        return LW_OK;
+        return warn_of_kept(*model, s);
     }
     lw_model_destroy(*model);
     *model = made;

@@ -162,6 +162,89 @@ static void axes_may_be_almost_parallel(void **state)
     lw_model_destroy(model);
 }
 
+// A tiller in a sleeve on a block (Rapson slide): no body has both hinges, a guide keeps their axes parallel.
+static lw_model *rapson_slide(double angle)
+{
+    lw_builder *b = lwt_builder();
+    const lw_body body[4] = {lwt_ground, lwt_rod(b, "tiller", 0, -1, 1, 0, 1),
+                             lwt_rod(b, "sleeve", 0.8, -0.2, 1.2, 0.2, 1),
+                             lwt_rod(b, "block", 0.9, 0, 1.1, 0, 1)};
+    static const double at[4][2] = {{0, -1}, {1, 0}, {1, 0}, {1, 0}};
+    for (int i = 0; i < 4; i++) {
+        lw_joint_desc d = leaning(i % 2 ? LW_JOINT_PRISMATIC : LW_JOINT_REVOLUTE, i, angle, body[i],
+                                  body[(i + 1) % 4], at[i]);
+        if (i % 2) d.axis = i == 1 ? (lw_vec3){1, 1, 0} : (lw_vec3){1, 0, 0};
+        if (i == 0) d.has_qd = 1, d.qd[0] = 0.5;
+        lwt_add(b, &d);
+    }
+    return lwt_model(b);
+}
+
+static void guides_keep_axes_parallel(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        lw_model *model = rapson_slide(k * 1e-8);
+        assert_int_equal(planar_rows(model), 3);
+        assert_int_equal(mobility(model), 1);
+        assert_int_equal(lw_model_warning_count(model), k);
+        lw_model_destroy(model);
+    }
+}
+
+// A crank, a rod and a block on a guide, displaced by 10 m from where its frame on the ground is.
+static void displaced_guides_keep_loops_closed(void **state)
+{
+    (void)state;
+    const double at[4][2] = {{0, 0}, {0, 1}, {2, 0}, {2, 0}}, angle = 5e-7;
+    lw_builder *b = lwt_builder();
+    const lw_body body[4] = {lwt_ground, lwt_rod(b, "crank", 0, 0, 0, 1, 1),
+                             lwt_rod(b, "rod", 0, 1, 2, 0, 1),
+                             lwt_rod(b, "block", 2, 0, 2.5, 0, 1)};
+    for (int i = 0; i < 3; i++) {
+        const lw_joint_desc d = leaning(LW_JOINT_REVOLUTE, i, 0, body[i], body[i + 1], at[i]);
+        lwt_add(b, &d);
+    }
+    const double half = 0.70710678118654752440;
+    const lw_quat along = {half, 0, half * (1 - angle), 0}; // z along x, and -angle of it along z
+    lwt_add(b, &(lw_joint_desc){.type = LW_JOINT_PRISMATIC,
+                                .body2 = body[3],
+                                .placement = LW_PLACED_FRAMES,
+                                .frame1 = {{-8, 0, -10 * angle}, along},
+                                .frame2 = {{0, 0, 0}, along}});
+    lw_model *model = lwt_model(b);
+    assert_int_equal(planar_rows(model), 3);
+    assert_int_equal(mobility(model), 1);
+    assert_int_equal(lw_model_warning_count(model), 1);
+    assert_true(has_warning(model, "are taken to be exactly so"));
+    lw_model_destroy(model);
+}
+
+// Six bars: those that follow each other are within the tolerance, opposite ones are not.
+static void angles_may_add_up(void **state)
+{
+    (void)state;
+    static const double at[6][2] = {{0, 0}, {1, 0}, {2, 1}, {1, 2}, {0, 2}, {-1, 1}};
+    static const double angle[6] = {0, 8e-7, 1.6e-6, 2.4e-6, 1.6e-6, 8e-7};
+    lw_builder *b = lwt_builder();
+    lw_body body[6] = {lwt_ground};
+    for (int i = 1; i < 6; i++) {
+        const char name[] = {(char)('a' + i), 0};
+        const int k = i - 1;
+        body[i] = lwt_rod(b, name, at[k][0], at[k][1], at[i][0], at[i][1], 1);
+    }
+    for (int i = 0; i < 6; i++)
+        lwt_add(b, &(lw_joint_desc){.type = LW_JOINT_REVOLUTE,
+                                    .body1 = body[i],
+                                    .body2 = body[(i + 1) % 6],
+                                    .at = {at[i][0], at[i][1], 0},
+                                    .axis = {angle[i], 0, 1}});
+    lw_model *model = lwt_model(b);
+    assert_int_equal(lw_model_warning_count(model), 1);
+    assert_true(has_warning(model, "2.4e-06 rad"));
+    lw_model_destroy(model);
+}
+
 // Runs of all formulations are those of the exact mechanism, through positions in which its bars are in a line.
 static void runs_are_those_of_the_exact_mechanism(void **state)
 {
@@ -194,6 +277,9 @@ int main(void)
         cmocka_unit_test(axes_become_parallel),
         cmocka_unit_test(others_stay),
         cmocka_unit_test(axes_may_be_almost_parallel),
+        cmocka_unit_test(guides_keep_axes_parallel),
+        cmocka_unit_test(displaced_guides_keep_loops_closed),
+        cmocka_unit_test(angles_may_add_up),
         cmocka_unit_test(runs_are_those_of_the_exact_mechanism),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
