@@ -14,7 +14,7 @@ typedef struct lwi_body_sums {
 /** Functions of tree.c and rnea.c, three components of a vector at once. */
 typedef struct lwi_link_kernels {
     /** lwi_link_position and, with v, lwi_link_rates of nodes k, k + 1, ... below `end`, up to the first that is neither
-     *  a hinge nor universal, or is driven.  @return that node or `end` */
+     *  a hinge nor universal, or is driven.  link: as of lwi_tree_position.  @return that node or `end` */
     int (*positions)(const lw_model *model, lwi_link *link, int k, int end, const double *q,
                      const double *v);
     /** lwi_tree_world_of */

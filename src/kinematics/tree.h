@@ -29,7 +29,9 @@ static inline bool lwi_node_is_universal(const lwi_node *node)
     return node->type->id == LW_JOINT_UNIVERSAL && !node->driven && !node->reversed;
 }
 
-/** Pose of every node, S and sigma, from the free coordinates.  link [nnode]. */
+/** Pose of every node, S and sigma, from the free coordinates.
+ *  @param link  [nnode] zero before the first call, and then of this model alone: what does not change in the link of
+ *               a hinge is set once */
 void lwi_tree_position(const lw_model *model, double t, const double *q, lwi_link *link);
 /** The same of nodes first to end - 1 and, with v, lwi_tree_rates.  @param v  free speeds; NULL: positions alone */
 void lwi_tree_links_of(const lw_model *model, double t, int first, int end, const double *q,

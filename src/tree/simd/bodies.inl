@@ -14,8 +14,8 @@
 // those of M, and the joint transmits tau - I vdot0 along z, vdot0 = y - g . (b, k).
 //
 // Where the motion is prescribed 1/D is 0, so that M' = M and g = 0, and y is the prescribed acceleration, which tau
-// holds.  A hinge then is like one with a rotor without bounds, I/D = 1: `rotor` and pivot.Di are 1, which nothing else
-// reads.  U and S'p are kept (lwi_k_driven).
+// holds.  A hinge then is like one with a rotor without bounds, I/D = 1: `rotor` and pivot.Di are 1, and pivot.diagonal
+// is 0, so that the pivot counts as well conditioned.  U and S'p are kept (lwi_k_driven).
 //
 // Accelerations are classical accelerations of points, so linear velocities and products of spatial
 // velocities do not appear.

@@ -90,7 +90,7 @@ typedef struct lwi_cluster_closing {
     int8_t kind; ///< LWI_CLUSTER_BALL, ...
     bool
         at_rest; ///< its points meet along axes at rest: each body has its own (lwi_cut_use_axes_at_rest)
-    bool along;                     ///< its axis is the z axis of the frame of its body 2
+    bool along;                     ///< its axis is z of the frame of its body 2, or it is a ball
     int8_t close[2];                ///< steps that carry its body 1, 2; -1: the base
     uint8_t n, ny;                  ///< steps between its bodies, of these dependent ones
     uint8_t first;                  ///< of its levers in the block

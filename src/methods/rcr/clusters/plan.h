@@ -62,7 +62,8 @@ size_t lwi_clusters_block_bytes(const lwi_cluster_shape *s);
 void lwi_clusters_set_frames(const lwi_clusters *c, lwi_cluster_draft *d);
 /** Closures of the loops, `at` [nloop]. */
 void lwi_clusters_close(const lwi_clusters *c, lwi_cluster_draft *d, lwi_cluster_draft_end *at);
-/** Puts the cluster in a lane of a block of its shape.  @return false: memory is short */
+/** Puts the cluster in a lane of a block of its shape, after axes of the draft have become general where those of a
+ *  constant shape are.  @return false: memory is short */
 bool lwi_clusters_place(lwi_clusters *c, lwi_cluster_draft *d, lwi_cluster *cluster,
                         const lwi_cluster_draft_end *at);
 /** Frame of the part of step i, in the frame of the step. */
