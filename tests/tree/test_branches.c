@@ -266,7 +266,7 @@ static int mixed_positions(const lw_model *model)
     return count;
 }
 
-// Driven joints stay in the lanes of the free ones beside them: rates, and the power of the drives.
+// Driven joints stay in lanes with free ones: rates, and the power of the drives.
 static void branches_with_drives_agree_in_every_width(void **state)
 {
     int mixed = 0;

@@ -217,7 +217,7 @@ typedef struct lwi_k_step {
     int8_t kind;          ///< lwi_k_kind
     int8_t shape;         ///< of a hinge
     bool
-        drives; ///< its motion, or that of one beside it, is prescribed; hinges have a rotor's shape
+        drives; ///< its motion, or that of another lane, is prescribed; hinges have a rotor's shape
     bool tip;   ///< its articulated inertia starts at zero: all children have stored theirs in art
     bool realigned; ///< has phi, b or delta
     int8_t stride;  ///< > 0: continues a run of hinges; slots from its parent, the previous step
