@@ -21,7 +21,7 @@
 #include <string.h>
 
 // Directions that are distinguished on one body, or bodies that guides connect: axes in others are left.
-enum { DIRECTIONS = 4 };
+enum { DIRECTIONS = 8 };
 // Sines of round-off: rows that tilt by them are found dependent.
 #define ROUND_OFF 1e-11
 // Up to this angle axes were perhaps meant to be parallel: five digits of pi/2 are off by 4e-6.
@@ -279,13 +279,15 @@ static void mark_loops_of_axes(const search *s, int *component, int *skip, bool 
     }
 }
 
-// Guides of the tree keep the attitude of their bodies to each other exactly, those that close loops up to the closure.
+// Guides of the tree keep the attitude of their bodies to each other exactly, those that close loops up to the closure.  Bodies
+// on the ground stay alone: any number of mechanisms stand there, with more directions than are distinguished.
 static void connect_bodies(search *s)
 {
     for (int b = 0; b < s->model->nbody; b++) s->attitude[b] = b;
     for (int j = 0; j < s->model->njoint; j++) {
         const lwi_joint *joint = &s->model->joint[j];
         if (s->axis[j] < 0 || !s->slides[j] || joint->node < 0) continue;
+        if (joint->body1 == 0 || joint->body2 == 0) continue;
         const int a = lwi_component_of(s->attitude, joint->body1);
         const int b = lwi_component_of(s->attitude, joint->body2);
         s->attitude[a] = s->attitude[b] = a < b ? a : b;

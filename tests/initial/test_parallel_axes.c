@@ -220,6 +220,33 @@ static void displaced_guides_keep_loops_closed(void **state)
     lw_model_destroy(model);
 }
 
+// Slider-cranks on the ground, in as many planes: each has axes in two other directions.
+static void many_mechanisms_stand_on_the_ground(void **state)
+{
+    (void)state;
+    enum { PLANES = 4 };
+    lw_builder *b = lwt_builder();
+    for (int p = 0; p < PLANES; p++) {
+        const double c = cos(0.4 * p), s = sin(0.4 * p), far = 10 * p;
+        const double at[4][2] = {{0, 0}, {0, 1}, {2, 0}, {2, 0}}; // along (c, s, 0), along z
+        lw_body body[4] = {lwt_ground};
+        for (int i = 1; i < 4; i++) {
+            const char name[] = {(char)('a' + p), (char)('0' + i), 0};
+            body[i] = lwt_rod(b, name, far + i, 0, far + i + 1, 0, 1);
+        }
+        for (int i = 0; i < 4; i++)
+            lwt_add(b, &(lw_joint_desc){.type = i == 3 ? LW_JOINT_PRISMATIC : LW_JOINT_REVOLUTE,
+                                        .body1 = body[i],
+                                        .body2 = body[(i + 1) % 4],
+                                        .at = {far + c * at[i][0], s * at[i][0], at[i][1]},
+                                        .axis = i == 3 ? (lw_vec3){c - 1e-8 * s, s + 1e-8 * c, 0}
+                                                       : (lw_vec3){-s, c, 0}});
+    }
+    lw_model *model = lwt_model(b);
+    assert_int_equal(planar_rows(model), 3 * PLANES);
+    lw_model_destroy(model);
+}
+
 // Six bars: those that follow each other are within the tolerance, opposite ones are not.
 static void angles_may_add_up(void **state)
 {
@@ -279,6 +306,7 @@ int main(void)
         cmocka_unit_test(axes_may_be_almost_parallel),
         cmocka_unit_test(guides_keep_axes_parallel),
         cmocka_unit_test(displaced_guides_keep_loops_closed),
+        cmocka_unit_test(many_mechanisms_stand_on_the_ground),
         cmocka_unit_test(angles_may_add_up),
         cmocka_unit_test(runs_are_those_of_the_exact_mechanism),
     };
