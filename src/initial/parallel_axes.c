@@ -280,7 +280,7 @@ static void mark_loops_of_axes(const search *s, int *component, int *skip, bool 
 }
 
 // Guides of the tree keep the attitude of their bodies to each other exactly, those that close loops up to the closure.  Bodies
-// on the ground stay alone: any number of mechanisms stand there, with more directions than are distinguished.
+// on the ground stay alone: any number of mechanisms are joined to it, with more directions than are distinguished.
 static void connect_bodies(search *s)
 {
     for (int b = 0; b < s->model->nbody; b++) s->attitude[b] = b;

@@ -221,7 +221,7 @@ static void displaced_guides_keep_loops_closed(void **state)
 }
 
 // Slider-cranks on the ground, in as many planes: each has axes in two other directions.
-static void many_mechanisms_stand_on_the_ground(void **state)
+static void many_mechanisms_share_the_ground(void **state)
 {
     (void)state;
     enum { PLANES = 4 };
@@ -306,7 +306,7 @@ int main(void)
         cmocka_unit_test(axes_may_be_almost_parallel),
         cmocka_unit_test(guides_keep_axes_parallel),
         cmocka_unit_test(displaced_guides_keep_loops_closed),
-        cmocka_unit_test(many_mechanisms_stand_on_the_ground),
+        cmocka_unit_test(many_mechanisms_share_the_ground),
         cmocka_unit_test(angles_may_add_up),
         cmocka_unit_test(runs_are_those_of_the_exact_mechanism),
     };
