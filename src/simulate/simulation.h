@@ -498,6 +498,9 @@ lw_status lwi_sim_prepare_monitor(lw_sim *sim);
 /** Has the formulation started with other velocities than the model's?  Then these are inconsistent with almost
  *  dependent constraints: LW_ERR_SINGULAR.  Before the first step. */
 lw_status lwi_sim_check_begin(lw_sim *sim);
+/** Observes the state x at t by the formulation.  @return false: that is not possible, the state is skipped */
+bool lwi_sim_observe_motion(lw_sim *sim, double t, const double *x, lw_observe level,
+                            lwi_snapshot *snapshot);
 /** Samples the state x at t after a step if needed; after lwi_projection_apply if that is active. */
 void lwi_sim_monitor(lw_sim *sim, double t, const double *x);
 /** The motion with velocities at t, if that was the monitor's first sample; else NULL. */

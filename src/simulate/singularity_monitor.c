@@ -192,9 +192,7 @@ lw_status lwi_monitor_create(const lw_model *model, lwi_shared *shared, lwi_aren
 
 // ---------------------------------------------------------------------------------------- samples
 
-// The smallest kept pivot at the motion of the system; 1 if positions are not finite.  Those of groups of loops are in
-// monitor->here.
-static double pivot_here(lwi_monitor *monitor, double t, int *edge)
+double lwi_monitor_pivot_here(lwi_monitor *monitor, double t, int *edge)
 {
     lwi_system *s = &monitor->system;
     lwi_system_rows(s, t);
@@ -210,7 +208,7 @@ static double smallest_pivot(lwi_monitor *monitor, double t, int *edge)
 {
     double pivot;
     if (lwi_in_plane_pivot(&monitor->in_plane, &monitor->system, t, &pivot, edge)) return pivot;
-    return pivot_here(monitor, t, edge);
+    return lwi_monitor_pivot_here(monitor, t, edge);
 }
 
 static bool is_seen(const lwi_monitor *monitor, double t, const double *q)
@@ -645,8 +643,8 @@ lw_status lwi_sim_prepare_monitor(lw_sim *sim)
     return lwi_snapshot_create(sim->model, &sim->arena, &monitor->snapshot);
 }
 
-// A state that cannot be observed is skipped.
-static bool observe(lw_sim *sim, double t, const double *x, lw_observe level, lwi_snapshot *m)
+bool lwi_sim_observe_motion(lw_sim *sim, double t, const double *x, lw_observe level,
+                            lwi_snapshot *m)
 {
     m->t = t;
     return sim->work->formulation->observe(sim->work, t, x, sim->inputs, level, m) == LW_OK;
@@ -695,12 +693,12 @@ lw_status lwi_sim_check_begin(lw_sim *sim)
     int body, edge = 0;
     if (sim->crossing.started) return LW_OK; // the state is a little later than the start
     if (!monitor->active || has_speeds_of_start(sim) ||
-        !observe(sim, sim->t, sim->x, LW_OBSERVE_TWIST, &sim->snapshot))
+        !lwi_sim_observe_motion(sim, sim->t, sim->x, LW_OBSERVE_TWIST, &sim->snapshot))
         return LW_OK;
     const double change = largest_change(sim->model, &sim->snapshot, &speed, &body);
     if (!(change > MAX_CHANGE * speed)) return LW_OK;
     lwi_system_from_snapshot(&monitor->system, &sim->snapshot);
-    const double pivot = pivot_here(monitor, sim->t, &edge);
+    const double pivot = lwi_monitor_pivot_here(monitor, sim->t, &edge);
     const lw_status status =
         lwi_singular_fail_speeds(sim->model, monitor->system.edge_joint[edge], sim->t, pivot, body,
                                  change, "", &sim->work->error);
@@ -747,11 +745,11 @@ void lwi_sim_monitor(lw_sim *sim, double t, const double *x)
     lwi_snapshot *m = snapshot_of(sim);
     if (sim->crossing.active && !first) return; // lwi_sim_accept samples
     if (lwi_monitor_is_early(monitor, t)) return;
-    if (!observed && poses && !observe(sim, t, x, LW_OBSERVE_POSE, m)) return;
+    if (!observed && poses && !lwi_sim_observe_motion(sim, t, x, LW_OBSERVE_POSE, m)) return;
     if (poses && lwi_monitor_has_barely_moved(monitor, m)) return;
     const bool has_speeds =
         (observed && !sim->projection.poses) || (first && !observed && take_placed(sim, t, x, m));
-    if (!has_speeds && !observe(sim, t, x, LW_OBSERVE_TWIST, m)) return;
+    if (!has_speeds && !lwi_sim_observe_motion(sim, t, x, LW_OBSERVE_TWIST, m)) return;
     lwi_monitor_add(monitor, m);
     if (first) monitor->first = t;
 }
@@ -775,138 +773,13 @@ lw_status lwi_sim_check_passed(lw_sim *sim)
     return lwi_sim_fail_work(sim, LW_ERR_SINGULAR, "the run stops");
 }
 
-// Share of the prescribed rates of drives and mounts that the almost dependent rows cannot satisfy.  In a motion through
-// a singular position it is at most the sine of the angle to dependence, 1e-2 if that is close; if the mechanism is
-// driven against the singularity it is a large part.
-#define MAX_UNMET 0.05
-
-// Round-off of the state that changes speeds by more than this part ends runs with any step.
-#define NO_DIGITS 1e-4
-
-// The reason where momenta do not determine the speeds.  False: it is another one.
-static bool explain_momenta(lw_sim *sim, lw_status status)
-{
-    const double lost = lwi_momentum_rounding(sim);
-    if (!(lost > NO_DIGITS)) return false;
-    lwi_fail(&sim->error, status,
-             "integration stops at t = %.10g: momenta do not determine the speeds here, of which "
-             "round-off of the state changes some by %.0e of the largest one (long chains, very "
-             "different masses); use a formulation with speeds as state: %s",
-             sim->t, lost, lwi_state_of_speeds(sim->model));
-    return true;
-}
-
-// Equal steps that are too long for momenta: their errors move light rods fast.
-static bool explain_divergence(lw_sim *sim, lw_status status)
-{
-    const bool equal = !lwi_integrator_find(sim->options.integrator)->adaptive;
-    if (status != LW_ERR_NOT_FINITE || !equal || !lwi_layout_has(&sim->work->layout, LWI_MOMENTUM))
-        return false;
-    lwi_fail(&sim->error, status,
-             "integration stops at t = %.10g: %.200s; unless loads are huge the momenta diverge, "
-             "as steps of %.3g s are too long for them (long chains, very different masses): try a "
-             "shorter step, or a formulation with speeds as state, which takes longer ones: %s",
-             sim->t, sim->work->error.text, sim->options.step, lwi_state_of_speeds(sim->model));
-    return true;
-}
-
-// The bodies of the system moved at their velocities for the time dt.
-static void move_bodies(lwi_system *s, double dt)
-{
-    for (int k = 0; k < s->model->nnode; k++) {
-        const int b = s->model->node[k].body;
-        v3_scale(s->x[k], dt, s->v[b]);
-        v3_scale(s->x[k] + 3, dt, s->w[b]);
-    }
-    lwi_system_move(s, (const double(*)[6])s->x);
-}
-
-// The last state before a dead point of drives may be a whole equal step away from it, where the pivot is not small yet.  It
-// falls in proportion to the time that is left.  True: it becomes zero within two steps; work->error names the drive.
-static bool explain_dead_point(lw_sim *sim, double pivot, int joint)
-{
-    static const double part = 1e-3, steps = 2;
-    lwi_monitor *monitor = &sim->monitor;
-    lwi_system *s = &monitor->system;
-    const double h = sim->options.step, dt = part * h;
-    int edge;
-    if (!sim->model->driven || !sim->work->formulation->step || !(h > 0)) return false;
-    if (!(lwi_system_unmet(s, pivot) > MAX_UNMET)) return false;
-    move_bodies(s, -dt);
-    const double before = pivot_here(monitor, sim->t - dt, &edge);
-    const double left = pivot * dt / (before - pivot); // until it is zero
-    if (!(before > pivot && left < steps * h)) return false;
-    lwi_singular_fail_driven(sim->model, joint, sim->t + left, pivot, &sim->work->error);
-    return true;
-}
-
-// The largest pivot of the run, or where it has no samples, as an instance of a batch, that of the model's start.
-static double largest_pivot(const lw_sim *sim, lwi_monitor *monitor)
-{
-    int edge;
-    if (monitor->largest > 0) return monitor->largest;
-    lwi_snapshot_start(sim->model, &monitor->placed);
-    return monitor->largest = lwi_monitor_pivot(monitor, &monitor->placed, &edge);
-}
-
-// The reason at a singular position, or close to one.  LW_OK: it is another one.
-static lw_status explain_position(lw_sim *sim, lw_status status)
-{
-    lwi_monitor *monitor = &sim->monitor;
-    lwi_system *s = &monitor->system;
-    int edge = 0;
-    if (!monitor->active || !observe(sim, sim->t, sim->x, LW_OBSERVE_TWIST, &sim->snapshot))
-        return LW_OK;
-    const double largest = largest_pivot(sim, monitor);
-    lwi_system_from_snapshot(s, &sim->snapshot);
-    // without projection: next to a dead point, a position error of d is corrected by a motion of sqrt(d)
-    const double pivot = pivot_here(monitor, sim->t, &edge);
-    const int joint = s->edge_joint[edge];
-    const bool near = pivot < LWI_MONITOR_NEAR * largest;
-    if (!near) {
-        if (!explain_dead_point(sim, pivot, joint)) return LW_OK;
-    } else if (sim->model->driven && lwi_system_unmet(s, pivot) > MAX_UNMET) {
-        lwi_singular_fail_driven(sim->model, joint, sim->t, pivot, &sim->work->error);
-    } else if (status == LW_ERR_INTEGRATOR && !sim->work->formulation->step) {
-        lwi_singular_fail(sim->model, joint, sim->t, pivot, &sim->work->error);
-    } else {
-        return LW_OK;
-    }
-    return lwi_fail(&sim->error, LW_ERR_SINGULAR, "integration stops at t = %.10g: %s", sim->t,
-                    sim->work->error.text);
-}
-
-// All steps that are allowed are done, or a function or a callback is not finite: nothing else is the reason.
-static bool is_explained(const lw_sim *sim, lw_status status)
-{
-    lwi_integrator_stats stats;
-    sim->integrator->type->stats(sim->integrator, &stats);
-    if (status == LW_ERR_INTEGRATOR)
-        return sim->options.max_steps > 0 && stats.steps >= sim->options.max_steps;
-    return status == LW_ERR_NOT_FINITE ? !sim->unexplained : status != LW_ERR_SINGULAR;
-}
-
-// What is certain comes first: a position is found by geometry, round-off of momenta is an estimate, and that equal steps are
-// too long for them is left where nothing else is found.
-lw_status lwi_sim_find_reason(lw_sim *sim, lw_status status)
-{
-    const lw_status position = status == LW_ERR_NOT_FINITE ? LW_OK : explain_position(sim, status);
-    if (position != LW_OK) return position;
-    if (!explain_momenta(sim, status)) explain_divergence(sim, status);
-    return status;
-}
-
-lw_status lwi_sim_explain(lw_sim *sim, lw_status status)
-{
-    return is_explained(sim, status) ? status : lwi_sim_find_reason(sim, status);
-}
-
 void lwi_sim_end_monitor(lw_sim *sim)
 {
     const bool outside = sim->crossing.active && sim->crossing.outside == sim->t;
     if (sim->monitor.count == 0 && sim->t == sim->start) return; // nothing has moved
     lwi_sim_end_skipping(sim);
     if (outside && sim->monitor.count == 0) return; // its margin is large
-    if (sim->monitor.active && observe(sim, sim->t, sim->x, LW_OBSERVE_TWIST, &sim->snapshot))
+    if (sim->monitor.active &&
+        lwi_sim_observe_motion(sim, sim->t, sim->x, LW_OBSERVE_TWIST, &sim->snapshot))
         lwi_monitor_end(&sim->monitor, &sim->snapshot);
 }

@@ -61,6 +61,8 @@ void lwi_monitor_add_known(lwi_monitor *monitor, const lwi_snapshot *snapshot, d
 void lwi_monitor_end(lwi_monitor *monitor, const lwi_snapshot *snapshot);
 /** The smallest kept pivot at a snapshot, which monitor->system takes over; 1 if positions are not finite. */
 double lwi_monitor_pivot(lwi_monitor *monitor, const lwi_snapshot *snapshot, int *edge);
+/** The same at the motion that monitor->system has; those of groups of loops are in monitor->here. */
+double lwi_monitor_pivot_here(lwi_monitor *monitor, double t, int *edge);
 /** Pivots within a step, on the constraints: between two snapshots with twists, then at times between them. */
 void lwi_monitor_set_piece(lwi_monitor *monitor, const lwi_snapshot *from, const lwi_snapshot *to);
 double lwi_monitor_piece_pivot(lwi_monitor *monitor, double t, int *edge);
