@@ -1,4 +1,4 @@
-// explain.c -- reasons for the end of a run that no step was small enough for, or whose numbers are not finite.
+// explain.c -- reasons for the end of a run: no step was small enough, or numbers are not finite.
 #include "system/singular.h"
 #include "simulate/simulation.h"
 
