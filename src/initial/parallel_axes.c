@@ -30,17 +30,17 @@ enum { DIRECTIONS = 8 };
 typedef struct search {
     const lw_model *model;
     double (*R)[9]; // [nbody] at the start
-    signed char *
-        axis; // [njoint] of its frames, about which it rotates or along which it slides; -1: not examined
+    // [njoint] of its frames, about which the joint rotates or along which it slides; -1: not examined
+    signed char *axis;
     bool *slides;  // [njoint] without rotation
     bool *rotated; // [njoint] the first joint of a group with axes that are made parallel
     int *group;    // [njoint] components
     int *attitude; // [nbody] components: bodies that guides of the tree connect
-    int (*on)
-        [DIRECTIONS]; // [nbody] of each first body, ends of joints, 2 joint + side, with axes in different directions; -1: none
-    double angle,
-        almost; // the largest by which an axis is rotated; by which two are not parallel that may be meant to be
+    // [nbody] of each first body: ends of joints, 2 joint + side, with axes in different directions; -1: none
+    int (*on)[DIRECTIONS];
+    double angle;      // the largest by which an axis is rotated
     int joint, other;  // that axis, and the one which it follows
+    double almost;     // the largest between two axes that may be meant to be parallel
     int first, second; // those two
 } search;
 
